@@ -1,0 +1,43 @@
+package push
+
+import (
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+// Outcome is how one event of a code ended: Done, Hold, Park or Fail.
+type Outcome interface{ outcome() }
+
+// Done: the facts observed are pushed, or nothing had to be. The messages
+// observed are acked.
+type Done struct {
+	Reason reason.Reason // Pushed, Unchanged, Deleted, NobodyLeft
+	// NextChange is when time alone changes the verdict; zero: never.
+	NextChange time.Time
+}
+
+// Hold: come back at Until. Not a failure.
+type Hold struct {
+	Until time.Time
+	Cause reason.Reason
+}
+
+// Park: the code is, or has to be, in the dirty set with this due time; its
+// messages are acked once it is.
+type Park struct {
+	Mark Mark
+}
+
+// Fail: nothing could be decided or recorded, not even the failure (the store
+// cannot be asked, a panic). The intake holds the code with a backoff of its
+// own.
+type Fail struct {
+	Class reason.Reason
+	Err   error
+}
+
+func (Done) outcome() {}
+func (Hold) outcome() {}
+func (Park) outcome() {}
+func (Fail) outcome() {}

@@ -1,0 +1,49 @@
+package push
+
+import (
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+// Record is what Rollcall knows about its own pushes of a code, and the fence
+// that keeps a superseded instance from committing.
+type Record struct {
+	Code string
+	// Epoch grows by one with every Begin; 0 is a code that was never pushed.
+	Epoch     int64
+	Committed Committed
+	// Intents are calls whose outcome is not known yet. While there is one,
+	// what WeCom holds is unknown: nothing is deduplicated.
+	Intents []Intent
+	Failure Failure
+}
+
+// Committed is the last list that WeCom is known to hold or to have held.
+type Committed struct {
+	Members  []string
+	Hash     string // roster.Verdict.Hash
+	Epoch    int64
+	At       time.Time
+	Revision int64 // roster.Code.Revision it was decided from
+	Notes    []reason.Reason
+}
+
+// Intent announces a call before it is made.
+type Intent struct {
+	Epoch    int64
+	Hash     string
+	Owner    string    // the instance, for a person
+	Deadline time.Time // the call is never sent after it
+}
+
+// Failure is the run of failures since the last success; the zero value is
+// none. It is in the record so that neither a restart nor a rebalance resets
+// a backoff.
+type Failure struct {
+	Streak    int
+	Class     reason.Reason
+	ErrCode   int
+	Message   string
+	NotBefore time.Time
+}
