@@ -56,6 +56,7 @@ const (
 	SlowLane    Reason = "slow_lane"    // demoted: not before the last commit + interval
 	Backoff     Reason = "backoff"      // failed before: not before the record's instant
 	BreakerOpen Reason = "breaker_open" // too many failures in a row at the vendor
+	Unsettled   Reason = "unsettled"    // pushed, but an earlier call may still land after it
 	Contended   Reason = "contended"    // another instance works on the code
 	Suspended   Reason = "suspended"    // the tenant's credentials do not work
 	Overflow    Reason = "overflow"     // too many codes held, or too long a wait
@@ -85,6 +86,17 @@ const (
 	KeyMismatch  Reason = "key_mismatch"  // the key is not the code's ID
 	TooLarge     Reason = "too_large"     // beyond the documented size
 )
+
+// Firm reports whether a wait of this cause runs its full time whatever
+// happens meanwhile. A booked slot or a slow lane may be overtaken by a newer
+// event that asks for something else; a failure's backoff may not.
+func (r Reason) Firm() bool {
+	switch r {
+	case Throttled, SlowLane, Contended:
+		return false
+	}
+	return true
+}
 
 // String returns the reason as it appears everywhere.
 func (r Reason) String() string { return string(r) }

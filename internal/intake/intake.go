@@ -1,0 +1,274 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/keyqueue"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+// Options of an Intake. All are required.
+type Options struct {
+	Workers   int           // codes in work at once; at least 1
+	TenantCap int           // codes of one tenant in work at once; at least 1
+	MaxHeld   int           // codes that wait un-acked at once; beyond, a wait is a park
+	MaxHold   time.Duration // longest single hold
+	Recheck   time.Duration // see keyqueue.Options
+	// Stumble is the wait after a refresh that could not even record its
+	// failure; it doubles with every redelivery, up to MaxHold.
+	Stumble time.Duration
+	// DrainTimeout is how long a stopping intake waits for work in flight
+	// before it cancels it.
+	DrainTimeout time.Duration
+	// MaxFailures is how many redeliveries a code that panics gets before it
+	// becomes dirty.
+	MaxFailures int
+	Logger      *slog.Logger
+}
+
+// Ports are what an Intake needs from the world. All are required.
+type Ports struct {
+	Subscription Subscription
+	Refresher    Refresher
+	Dirty        push.Dirty
+	Observer     Observer
+}
+
+// Intake drives one consumer of the subscription.
+type Intake struct {
+	Ports
+	opts Options
+
+	mu     sync.Mutex // guards what follows; never held over I/O
+	wake   *sync.Cond // ready work, or closed
+	queue  *keyqueue.Queue[message]
+	closed bool
+	armed  time.Time // when keepDeadlines wakes by itself; zero: never
+
+	poke   chan struct{} // an earlier deadline than armed
+	graves chan Delivery // poison on its way to the dead-letter topic
+}
+
+// message is what the queue keeps of a delivery.
+type message struct {
+	id           MessageID
+	redeliveries uint32
+	event        Event
+	trace        map[string]string
+}
+
+// New returns an Intake; Run starts it.
+func New(ports Ports, opts Options) *Intake {
+	in := &Intake{Ports: ports, opts: opts, poke: make(chan struct{}, 1), graves: make(chan Delivery, maxGraves)}
+	in.wake = sync.NewCond(&in.mu)
+	in.queue = keyqueue.New(keyqueue.Options[message]{
+		Compare:   func(a, b message) int { return a.id.Compare(b.id) },
+		TenantCap: opts.TenantCap,
+		MaxHold:   opts.MaxHold,
+		Recheck:   opts.Recheck,
+		Remember:  opts.MaxHold,
+	})
+	return in
+}
+
+// Run receives and refreshes until ctx ends, then stops receiving, finishes
+// what is in flight (for at most DrainTimeout, then cancelled) and flushes the
+// acks. What waits un-acked goes back to the broker when the caller closes the
+// subscription. Run returns nil after an orderly stop.
+func (in *Intake) Run(ctx context.Context) error {
+	receiving, stopReceiving := context.WithCancel(ctx)
+	defer stopReceiving()
+	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWorking()
+
+	var workers, loops sync.WaitGroup
+	for range in.opts.Workers {
+		workers.Go(func() { in.work(working) })
+	}
+	loops.Go(func() { in.keepDeadlines(receiving) })
+	loops.Go(func() { in.watchJoins(receiving) })
+	loops.Go(func() { in.buryAll(receiving) })
+	failed := in.receive(receiving)
+	stopReceiving()
+	loops.Wait()
+	in.close()
+	drain := time.AfterFunc(in.opts.DrainTimeout, stopWorking)
+	workers.Wait()
+	drain.Stop()
+	flushing, cancel := context.WithTimeout(context.WithoutCancel(ctx), in.opts.DrainTimeout)
+	defer cancel()
+	return errors.Join(failed, in.Subscription.Flush(flushing))
+}
+
+// Stats are the numbers of codes here by state.
+func (in *Intake) Stats() keyqueue.Stats {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.queue.Stats()
+}
+
+// SetTenantCap changes how many codes of a tenant are in work at once.
+func (in *Intake) SetTenantCap(tenant string, n int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.queue.SetTenantCap(tenant, n)
+	in.wake.Broadcast()
+}
+
+func (in *Intake) close() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.closed = true
+	in.wake.Broadcast()
+}
+
+// receive takes in deliveries until ctx ends. It never waits for work.
+func (in *Intake) receive(ctx context.Context) error {
+	for {
+		d, err := in.Subscription.Receive(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return fmt.Errorf("receive from the subscription: %w", err)
+		case d.Poison != nil:
+			in.queueBurial(d)
+		default:
+			in.take(d)
+		}
+	}
+}
+
+func (in *Intake) take(d Delivery) {
+	if d.Redeliveries > 0 {
+		in.Observer.Redelivered()
+	}
+	touch := keyqueue.Touch[message]{
+		Key:         keyqueue.Key{Tenant: d.Event.Tenant, Code: d.Event.Code},
+		Message:     message{id: d.ID, redeliveries: d.Redeliveries, event: *d.Event, trace: d.Trace},
+		PublishedAt: d.PublishedAt,
+	}
+	in.mu.Lock()
+	acks := in.queue.Touch(touch, time.Now())
+	in.wake.Signal()
+	in.rearmLocked()
+	in.mu.Unlock()
+	if len(acks) > 0 {
+		in.Observer.Coalesced(len(acks))
+		in.ack(acks)
+	}
+}
+
+// work takes one code after the other until the intake is closed. Ready codes
+// are left when it closes: their messages are un-acked and go to a sibling.
+func (in *Intake) work(ctx context.Context) {
+	for {
+		work, ok := in.next()
+		if !ok {
+			return
+		}
+		in.refresh(ctx, work)
+	}
+}
+
+func (in *Intake) next() (keyqueue.Work[message], bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for !in.closed {
+		if work, ok := in.queue.Next(); ok {
+			return work, true
+		}
+		in.wake.Wait()
+	}
+	return keyqueue.Work[message]{}, false
+}
+
+func (in *Intake) ack(messages []message) { in.Subscription.Ack(ids(messages)...) }
+
+func (in *Intake) nack(messages []message) {
+	if len(messages) > 0 {
+		in.Subscription.Nack(ids(messages)...)
+	}
+}
+
+func ids(messages []message) []MessageID {
+	out := make([]MessageID, len(messages))
+	for i, m := range messages {
+		out[i] = m.id
+	}
+	return out
+}
+
+// keepDeadlines ends holds when their time has come.
+func (in *Intake) keepDeadlines(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		if next := in.expire(); !next.IsZero() {
+			timer.Reset(time.Until(next))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-in.poke:
+		case <-timer.C:
+		}
+	}
+}
+
+// expire ends the holds that are due and returns when the next one is; zero:
+// there is none.
+func (in *Intake) expire() time.Time {
+	in.mu.Lock()
+	expired := in.queue.Due(time.Now())
+	in.armed, _ = in.queue.NextDue()
+	for range expired.Ready {
+		in.wake.Signal()
+	}
+	next := in.armed
+	in.mu.Unlock()
+	in.nack(expired.Nacks)
+	return next
+}
+
+// rearmLocked wakes keepDeadlines when a deadline came before the one it
+// waits for.
+func (in *Intake) rearmLocked() {
+	next, waiting := in.queue.NextDue()
+	if !waiting || (!in.armed.IsZero() && !next.Before(in.armed)) {
+		return
+	}
+	in.armed = next
+	select {
+	case in.poke <- struct{}{}:
+	default:
+	}
+}
+
+// watchJoins hands back all that is held when a sibling has subscribed.
+func (in *Intake) watchJoins(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-in.Subscription.Joined():
+			in.mu.Lock()
+			nacks := in.queue.HandBack(time.Now())
+			in.mu.Unlock()
+			in.nack(nacks)
+			in.Observer.HandedBack(len(nacks))
+		}
+	}
+}
+
+// stumble is the wait after a refresh that could not record its failure.
+func (in *Intake) stumble(m message) keyqueue.Wait {
+	wait := in.opts.Stumble << min(m.redeliveries, 6)
+	return keyqueue.Wait{Until: time.Now().Add(min(wait, in.opts.MaxHold)), Cause: reason.StoreDown, Firm: true}
+}

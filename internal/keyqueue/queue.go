@@ -1,0 +1,331 @@
+package keyqueue
+
+import (
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+// Key names a code within its tenant.
+type Key struct {
+	Tenant string
+	Code   string
+}
+
+// Options of a Queue. All are required.
+type Options[M any] struct {
+	// Compare orders the messages of one key as the broker stored them:
+	// negative when a is older than b, 0 when they are the same message.
+	Compare func(a, b M) int
+	// TenantCap is the most keys of one tenant in work at once; at least 1.
+	TenantCap int
+	// MaxHold is the longest single hold.
+	MaxHold time.Duration
+	// Recheck is how long after its arrival a newer message brings a held key
+	// forward at the latest. It bounds how often a storm recomputes a key
+	// that has to wait anyway.
+	Recheck time.Duration
+	// Remember is how long a key's earliest publish time outlives the
+	// hand-back of its message.
+	Remember time.Duration
+}
+
+// Touch is the arrival of a message.
+type Touch[M any] struct {
+	Key
+	Message     M
+	PublishedAt time.Time
+}
+
+// Work is a key handed to a worker. It has to be returned by exactly one of
+// Done, Hold or Park.
+type Work[M any] struct {
+	Key
+	Message M // the newest message of the key at the time of the hand-out
+}
+
+// Wait says until when a key is held and why.
+type Wait struct {
+	Until time.Time
+	Cause reason.Reason
+	// Firm holds are those of a failure: no newer message shortens them.
+	Firm bool
+}
+
+// Ending is what became of a key that was in work.
+type Ending[M any] struct {
+	// Acks are the messages that are done with: none or one.
+	Acks []M
+	// PublishedAt is the publish time of the earliest message the work covered.
+	PublishedAt time.Time
+	// Waited is the cause of the longest-lasting kind of wait that the key
+	// went through since then: Throttled before all others; "" is none.
+	Waited reason.Reason
+	// Again is true when the key runs again, for a message that came too late.
+	Again bool
+}
+
+// Queue holds the keys of one consumer. Its methods are not safe for
+// concurrent use.
+type Queue[M any] struct {
+	opts     Options[M]
+	entries  map[Key]*entry[M]
+	tenants  map[string]*tenant[M]
+	turns    ring[M]
+	due      deadlines[M]
+	inFlight int
+	ready    int
+	held     map[reason.Reason]int
+	heldSum  int
+}
+
+// New returns an empty queue.
+func New[M any](opts Options[M]) *Queue[M] {
+	return &Queue[M]{
+		opts:    opts,
+		entries: map[Key]*entry[M]{},
+		tenants: map[string]*tenant[M]{},
+		held:    map[reason.Reason]int{},
+	}
+}
+
+// Touch takes in a message and returns those to ack in its stead: the older
+// one of its key, or itself when it is the older one, or none.
+func (q *Queue[M]) Touch(t Touch[M], now time.Time) []M {
+	e, known := q.entries[t.Key]
+	if !known || e.state == returned {
+		q.admit(e, t)
+		return nil
+	}
+	order := q.opts.Compare(t.Message, e.message)
+	if order == 0 {
+		return nil // delivered twice; the one we have stands for both
+	}
+	e.notePublished(t.PublishedAt)
+	if order < 0 {
+		return []M{t.Message} // covered by the newer one, which was stored after its facts
+	}
+	older := e.message
+	e.message = t.Message
+	switch e.state {
+	case working:
+		e.again = true
+	case held:
+		q.bringForward(e, now)
+	}
+	return []M{older}
+}
+
+// admit makes a key ready that has no message here.
+func (q *Queue[M]) admit(e *entry[M], t Touch[M]) {
+	if e == nil {
+		e = &entry[M]{key: t.Key, heapIndex: notInHeap}
+		q.entries[t.Key] = e
+	} else {
+		q.due.remove(e)
+	}
+	e.message = t.Message
+	e.notePublished(t.PublishedAt)
+	q.makeReady(e)
+}
+
+// Next hands out the next key whose tenant's turn it is; false when no key may
+// be worked on now.
+func (q *Queue[M]) Next() (Work[M], bool) {
+	t := q.turns.pop()
+	if t == nil {
+		return Work[M]{}, false
+	}
+	e := t.take()
+	t.inFlight++
+	q.ready--
+	q.inFlight++
+	e.state = working
+	q.takeTurn(t)
+	return Work[M]{Key: e.key, Message: e.message}, true
+}
+
+// Observe notes that the worker on key is about to read its facts: every
+// message received until now is covered by what it reads.
+func (q *Queue[M]) Observe(key Key) {
+	if e := q.entries[key]; e != nil && e.state == working {
+		e.again = false
+		e.cover()
+	}
+}
+
+// Done ends the work on key: its message is to be acked, unless one arrived
+// after the last Observe; then the key runs again for that.
+func (q *Queue[M]) Done(key Key) Ending[M] {
+	e := q.leaveWork(key)
+	end := Ending[M]{PublishedAt: e.published, Waited: e.waited, Again: e.again}
+	if e.again {
+		q.rerun(e)
+		return end
+	}
+	end.Acks = []M{e.message}
+	delete(q.entries, key)
+	return end
+}
+
+// Park ends the work on a key that the dirty set now holds. It is Done, except
+// that nothing was brought up to date.
+func (q *Queue[M]) Park(key Key) Ending[M] { return q.Done(key) }
+
+// Hold ends the work on key and lets it wait. A wait beyond MaxHold is cut: it
+// is then several holds.
+func (q *Queue[M]) Hold(key Key, wait Wait, now time.Time) {
+	e := q.leaveWork(key)
+	if latest := now.Add(q.opts.MaxHold); wait.Until.After(latest) {
+		wait.Until = latest
+	}
+	e.state = held
+	e.wait = wait
+	e.dueAt = wait.Until
+	e.noteWait(wait.Cause)
+	q.held[wait.Cause]++
+	q.heldSum++
+	q.due.push(e)
+	if e.again {
+		e.again = false
+		q.bringForward(e, now)
+	}
+}
+
+// bringForward lets a newer message shorten a hold that is no failure's.
+func (q *Queue[M]) bringForward(e *entry[M], now time.Time) {
+	if e.wait.Firm {
+		return
+	}
+	if at := now.Add(q.opts.Recheck); at.Before(e.dueAt) {
+		e.dueAt = at
+		q.due.fix(e)
+	}
+}
+
+// Expired is what became due.
+type Expired[M any] struct {
+	// Nacks are messages to give back to the broker: their keys may have
+	// another owner by now.
+	Nacks []M
+	// Ready counts the keys that became ready here instead, because a newer
+	// message brought them forward and by its arrival showed that they are
+	// still ours.
+	Ready int
+}
+
+// Due ends every hold whose time has come.
+func (q *Queue[M]) Due(now time.Time) Expired[M] {
+	var out Expired[M]
+	for {
+		e := q.due.popUntil(now)
+		switch {
+		case e == nil:
+			return out
+		case e.state == returned:
+			delete(q.entries, e.key)
+		case e.dueAt.Before(e.wait.Until):
+			q.leaveHold(e)
+			q.makeReady(e)
+			out.Ready++
+		default:
+			out.Nacks = append(out.Nacks, q.giveBack(e, now))
+		}
+	}
+}
+
+// NextDue is when Due has something to do; false when nothing waits.
+func (q *Queue[M]) NextDue() (time.Time, bool) {
+	if len(q.due) == 0 {
+		return time.Time{}, false
+	}
+	return q.due[0].dueAt, true
+}
+
+// HandBack ends all holds at once, because a sibling joined: as long as a
+// message is un-acked here the broker withholds its whole hash from the new
+// owner. The messages are to be given back.
+func (q *Queue[M]) HandBack(now time.Time) []M {
+	waiting := q.due
+	q.due = make(deadlines[M], 0, len(waiting))
+	nacks := make([]M, 0, q.heldSum)
+	for _, e := range waiting {
+		if e.state == held {
+			nacks = append(nacks, q.giveBack(e, now))
+		} else {
+			q.due.push(e)
+		}
+	}
+	return nacks
+}
+
+// SetTenantCap changes the most keys of one tenant in work at once; n below 1
+// counts as 1.
+func (q *Queue[M]) SetTenantCap(name string, n int) {
+	t := q.tenant(name)
+	t.limit = max(n, 1)
+	q.takeTurn(t)
+}
+
+// Stats are the numbers of keys by state.
+type Stats struct {
+	Ready    int
+	InFlight int
+	Held     int
+	ByCause  map[reason.Reason]int // Held by cause; causes without a key may be absent
+}
+
+// Stats counts the keys by state.
+func (q *Queue[M]) Stats() Stats {
+	by := make(map[reason.Reason]int, len(q.held))
+	for cause, n := range q.held {
+		if n > 0 {
+			by[cause] = n
+		}
+	}
+	return Stats{Ready: q.ready, InFlight: q.inFlight, Held: q.heldSum, ByCause: by}
+}
+
+// Held is the number of keys that wait.
+func (q *Queue[M]) Held() int { return q.heldSum }
+
+func (q *Queue[M]) makeReady(e *entry[M]) {
+	e.state = ready
+	t := q.tenant(e.key.Tenant)
+	t.add(e)
+	q.ready++
+	q.takeTurn(t)
+}
+
+// rerun makes a key ready whose work is over but that was touched meanwhile.
+func (q *Queue[M]) rerun(e *entry[M]) {
+	e.again = false
+	e.published, e.sinceObserved = e.sinceObserved, time.Time{}
+	e.waited = ""
+	q.makeReady(e)
+}
+
+func (q *Queue[M]) leaveWork(key Key) *entry[M] {
+	e := q.entries[key]
+	t := q.tenant(key.Tenant)
+	t.inFlight--
+	q.inFlight--
+	q.takeTurn(t)
+	return e
+}
+
+func (q *Queue[M]) leaveHold(e *entry[M]) {
+	q.held[e.wait.Cause]--
+	q.heldSum--
+}
+
+// giveBack ends a hold whose entry has left the heap. What is known of the
+// key's age stays for a while: the message that comes back is not the oldest
+// that the key stands for.
+func (q *Queue[M]) giveBack(e *entry[M], now time.Time) M {
+	q.leaveHold(e)
+	e.state = returned
+	e.dueAt = now.Add(q.opts.Remember)
+	q.due.push(e)
+	return e.message
+}

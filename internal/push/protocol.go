@@ -1,0 +1,370 @@
+package push
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
+
+// maxRounds is how often one refresh starts again because the facts, the set
+// or the record changed under it, before it gives the code back.
+const maxRounds = 8
+
+// Options of a Protocol. All are required.
+type Options struct {
+	// Owner names this instance in the intents it leaves, for a person.
+	Owner string
+	// CallTimeout is an intent's life: no call is sent later than this after
+	// its intent was written.
+	CallTimeout time.Duration
+	// IntentMargin is how long after its intent's deadline a call may still
+	// take effect: the skew between clocks and the time on the wire.
+	IntentMargin time.Duration
+	// ParkAfter is the longest wait that is a hold; a longer one is a park.
+	ParkAfter time.Duration
+	Lanes     roster.LaneRules
+	Backoff   Backoff
+	// MaxFailures in a row make a code dirty instead of holding it again.
+	MaxFailures int
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Breaker says whether calls for a tenant are let through at all.
+type Breaker interface {
+	// Allow reports whether a call may be tried; if not, until when none may.
+	Allow(tenant string) (ok bool, until time.Time)
+}
+
+// Ports are what a Protocol needs from the world. All are required.
+type Ports struct {
+	Store    Store
+	Rotation Rotation
+	Budget   Budget
+	Vendor   Vendor
+	Breaker  Breaker
+}
+
+// Protocol refreshes codes. It is safe for concurrent use and keeps nothing
+// that a restart may not lose.
+type Protocol struct {
+	Ports
+	opts     Options
+	families familyHints
+}
+
+// New returns a Protocol.
+func New(ports Ports, opts Options) *Protocol {
+	return &Protocol{Ports: ports, opts: opts}
+}
+
+// Refresh brings one code up to its facts: it reads them, decides, and leaves
+// WeCom, the rotation set and the record agreeing with the decision, or says
+// what is in the way. observe is called right before each read of the facts;
+// every event received before the last of them is covered by the outcome.
+//
+// Refresh may be stopped at any point and may run twice at once for the same
+// code; both leave a state from which the next Refresh converges.
+func (p *Protocol) Refresh(ctx context.Context, ref Ref, observe func()) (out Outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			out = Fail{Class: reason.Panicked, Err: fmt.Errorf("refresh of %s panicked: %v", ref.Code, r)}
+		}
+	}()
+	a := &attempt{Protocol: p, ref: ref, observe: observe, rotates: p.families.rotates(ref.Code)}
+	for range maxRounds {
+		if out := a.round(ctx); out != nil {
+			return out
+		}
+	}
+	return Hold{Until: p.opts.Now().Add(p.opts.Backoff.Base), Cause: reason.Contended}
+}
+
+// attempt is one Refresh: what it learned and did over its rounds.
+type attempt struct {
+	*Protocol
+	ref     Ref
+	observe func()
+	rotates bool // read the set's version first
+
+	facts   roster.Facts
+	record  Record
+	verdict roster.Verdict
+	version int64 // of the rotation set, as read and then as written
+
+	own    []int64 // epochs of our calls that WeCom took
+	pushed string  // hash of the last of them
+	began  time.Time
+}
+
+// round goes the way of the protocol once. A nil outcome says: something
+// changed under us, start again.
+func (a *attempt) round(ctx context.Context) Outcome {
+	if out, again := a.read(ctx); again || out != nil {
+		return out
+	}
+	if out, again := a.writeSet(ctx); again || out != nil {
+		return out
+	}
+	if !a.pushStands() {
+		if out := a.settled(ctx); out != nil {
+			return out
+		}
+		if out, again := a.push(ctx); again || out != nil {
+			return out
+		}
+	}
+	if out, again := a.verify(ctx); again || out != nil {
+		return out
+	}
+	return a.commit(ctx)
+}
+
+// read takes in the set's version, the record and the facts, in this order,
+// and decides.
+func (a *attempt) read(ctx context.Context) (out Outcome, again bool) {
+	if a.rotates {
+		version, err := a.Rotation.Version(ctx, a.ref)
+		if err != nil {
+			return a.storeDown("read the rotation set's version", err), false
+		}
+		a.version = version
+	}
+	a.observe()
+	facts, record, err := a.Store.Load(ctx, a.ref)
+	if err != nil {
+		return a.unreadable(err), false
+	}
+	a.facts, a.record = facts, record
+	if facts.Code.Deleted {
+		return a.deleted(ctx), false
+	}
+	if facts.Code.Family.Rotates() != a.rotates {
+		a.rotates = facts.Code.Family.Rotates()
+		a.families.note(a.ref.Code, a.rotates)
+		if a.rotates {
+			return nil, true // the version has to be older than the facts
+		}
+	}
+	if a.verdict, err = a.decide(facts); err != nil {
+		return a.invalid(err), false
+	}
+	if a.verdict.Round != facts.Counters.Round {
+		if _, err := a.Store.AdvanceRound(ctx, a.ref, facts.Counters.Round); err != nil {
+			return a.storeDown("advance the rotation round", err), false
+		}
+		return nil, true
+	}
+	return nil, false
+}
+
+func (a *attempt) decide(facts roster.Facts) (roster.Verdict, error) {
+	committed := a.record.Committed
+	last := roster.Last{Members: committed.Members, Revision: committed.Revision, At: committed.At}
+	return roster.Decide(facts, last, a.opts.Lanes, a.opts.Now())
+}
+
+// writeSet writes the rotation set at once, since it costs no vendor budget,
+// and even when its members stay: the version that grows tells an older
+// writer that his facts are.
+func (a *attempt) writeSet(ctx context.Context) (out Outcome, again bool) {
+	if !a.rotates {
+		return nil, false
+	}
+	set := Set{Round: a.verdict.Round, Seats: a.verdict.Rotation}
+	version, ok, err := a.Rotation.Replace(ctx, a.ref, a.version, set)
+	if err != nil {
+		return a.storeDown("write the rotation set", err), false
+	}
+	a.version = version
+	return nil, !ok
+}
+
+// pushStands reports that the list decided now is the one that we have just
+// pushed in an earlier round, and that nobody has begun a push since.
+func (a *attempt) pushStands() bool {
+	return len(a.own) > 0 && a.pushed == a.verdict.Hash && a.own[len(a.own)-1] == a.record.Epoch
+}
+
+// settled ends the refresh when nothing has to be, or can be, sent.
+func (a *attempt) settled(ctx context.Context) Outcome {
+	if len(a.verdict.Members) == 0 {
+		return a.park(reason.NobodyLeft, "no member, backup or fallback can take a customer", a.nextLook())
+	}
+	if a.verdict.Hash != a.record.Committed.Hash || len(a.record.Intents) > 0 {
+		return nil
+	}
+	if err := a.Budget.GiveBack(ctx, a.ref); err != nil {
+		return a.storeDown("give back a slot", err)
+	}
+	if out := a.tidyRecord(ctx); out != nil {
+		return out
+	}
+	return Done{Reason: reason.Unchanged, NextChange: a.verdict.NextChange}
+}
+
+// push waits for its turn, or announces the call and makes it.
+func (a *attempt) push(ctx context.Context) (out Outcome, again bool) {
+	if out := a.turn(); out != nil {
+		return out, false
+	}
+	admission, err := a.Budget.Admit(ctx, Ask{Ref: a.ref, Removes: a.verdict.Removes(a.record.Committed.Members)})
+	if err != nil {
+		return a.storeDown("ask for vendor budget", err), false
+	}
+	if !admission.Granted {
+		return a.refused(admission), false
+	}
+	return a.send(ctx, admission)
+}
+
+// send is Begin and Push.
+func (a *attempt) send(ctx context.Context, admission Admission) (out Outcome, again bool) {
+	a.began = a.opts.Now()
+	intent := Intent{
+		Epoch:    a.record.Epoch + 1,
+		Hash:     a.verdict.Hash,
+		Owner:    a.opts.Owner,
+		Deadline: earlier(a.began.Add(a.opts.CallTimeout), admission.Expires),
+	}
+	ok, err := a.Store.Begin(ctx, a.ref, a.record.Epoch, intent)
+	if err != nil {
+		return a.storeDown("begin a push", err), false
+	}
+	if !ok {
+		return nil, true
+	}
+	a.record.Epoch = intent.Epoch
+	if a.opts.Now().After(intent.Deadline) {
+		return a.tooLate(ctx, intent)
+	}
+	if err := a.Vendor.Update(ctx, a.call(intent.Deadline)); err != nil {
+		return a.refusal(ctx, intent, err), false
+	}
+	a.own = append(a.own, intent.Epoch)
+	a.pushed = a.verdict.Hash
+	return nil, false
+}
+
+// tooLate gives up a call whose admission ran out while it was announced: it
+// has to be admitted anew.
+func (a *attempt) tooLate(ctx context.Context, intent Intent) (out Outcome, again bool) {
+	if err := a.Store.Drop(ctx, a.ref, intent.Epoch); err != nil {
+		return a.storeDown("drop an intent", err), false
+	}
+	return nil, true
+}
+
+func (a *attempt) call(deadline time.Time) Call {
+	code := a.facts.Code
+	return Call{
+		Ref:        a.ref,
+		ConfigID:   code.ConfigID,
+		Members:    a.verdict.Members,
+		Remark:     code.Remark,
+		State:      code.State,
+		SkipVerify: code.SkipVerify,
+		Deadline:   deadline,
+	}
+}
+
+// verify reads the facts again: had they changed before the push landed, an
+// older list could otherwise stand, and be recorded, after a newer event was
+// acked.
+func (a *attempt) verify(ctx context.Context) (out Outcome, again bool) {
+	a.observe()
+	facts, err := a.Store.Facts(ctx, a.ref)
+	if err != nil {
+		return a.unreadable(err), false
+	}
+	now, err := a.decide(facts)
+	if err != nil {
+		return a.invalid(err), false
+	}
+	if facts.Code.Deleted || facts.Code.ConfigID != a.facts.Code.ConfigID || !sameDemand(a.verdict, now) {
+		return nil, true
+	}
+	if !a.rotates {
+		return nil, false
+	}
+	version, err := a.Rotation.Version(ctx, a.ref)
+	if err != nil {
+		return a.storeDown("read the rotation set's version", err), false
+	}
+	return nil, version != a.version
+}
+
+// commit records what WeCom holds, unless somebody began a push after ours.
+func (a *attempt) commit(ctx context.Context) Outcome {
+	epoch := a.own[len(a.own)-1]
+	committed := Committed{
+		Members:  a.verdict.Members,
+		Hash:     a.verdict.Hash,
+		Epoch:    epoch,
+		At:       a.opts.Now(),
+		Revision: a.facts.Code.Revision,
+		Notes:    a.verdict.Notes,
+	}
+	settled, open := a.settle()
+	ok, err := a.Store.Commit(ctx, a.ref, committed, settled)
+	if err != nil {
+		return a.storeDown("commit a push", err)
+	}
+	if !ok {
+		return Hold{Until: a.opts.Now().Add(a.opts.Backoff.Base), Cause: reason.Contended}
+	}
+	if !open.IsZero() {
+		return Hold{Until: open, Cause: reason.Unsettled}
+	}
+	return Done{Reason: reason.Pushed, NextChange: a.verdict.NextChange}
+}
+
+// settle splits the open intents: our own and those whose call must have
+// landed before ours was announced are settled; for the others, open is when
+// the last of them can take no effect any more.
+func (a *attempt) settle() (settled []int64, open time.Time) {
+	settled = append(settled, a.own...)
+	for _, intent := range a.record.Intents {
+		ends := intent.Deadline.Add(a.opts.IntentMargin)
+		switch {
+		case a.isOwn(intent.Epoch):
+		case ends.Before(a.began):
+			settled = append(settled, intent.Epoch)
+		case ends.After(open):
+			open = ends
+		}
+	}
+	return settled, open
+}
+
+func (a *attempt) isOwn(epoch int64) bool {
+	for _, own := range a.own {
+		if own == epoch {
+			return true
+		}
+	}
+	return false
+}
+
+// sameDemand reports whether two verdicts ask for the same list and set.
+func sameDemand(a, b roster.Verdict) bool {
+	if a.Hash != b.Hash || a.Round != b.Round || len(a.Rotation) != len(b.Rotation) {
+		return false
+	}
+	for i := range a.Rotation {
+		if a.Rotation[i] != b.Rotation[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,109 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+// Due times of codes that only a change of their facts, or a person, can help.
+const (
+	hopelessDue    = time.Hour        // the facts are wrong or missing
+	credentialsDue = 5 * time.Minute  // the tenant's credentials do not work
+	exhaustedDue   = 10 * time.Minute // too many failures in a row
+)
+
+// turn is what the push has to wait for before it may ask for budget: the
+// failure's backoff, the lane, the circuit breaker.
+func (a *attempt) turn() Outcome {
+	now := a.opts.Now()
+	if until := a.record.Failure.NotBefore; until.After(now) {
+		return a.wait(until, reason.Backoff)
+	}
+	if a.verdict.Lane.Slow() && a.record.Committed.Epoch > 0 {
+		if until := a.verdict.Lane.NotBefore(a.record.Committed.At); until.After(now) {
+			return a.wait(until, reason.SlowLane)
+		}
+	}
+	if ok, until := a.Breaker.Allow(a.ref.Tenant); !ok {
+		return a.wait(until, reason.BreakerOpen)
+	}
+	return nil
+}
+
+// wait is a hold, or a park when it is too long for one.
+func (a *attempt) wait(until time.Time, cause reason.Reason) Outcome {
+	if until.Sub(a.opts.Now()) > a.opts.ParkAfter {
+		return a.park(cause, "the wait is longer than a hold may be", until)
+	}
+	return Hold{Until: until, Cause: cause}
+}
+
+func (a *attempt) refused(admission Admission) Outcome {
+	if !admission.Booked {
+		return a.park(admission.Cause, "no slot within the horizon", admission.At)
+	}
+	return a.wait(admission.At, admission.Cause)
+}
+
+func (a *attempt) park(why reason.Reason, detail string, due time.Time) Outcome {
+	return Park{Mark: Mark{Ref: a.ref, Reason: why, Detail: detail, Due: due}}
+}
+
+// nextLook is when a code that has nobody to list is looked at again.
+func (a *attempt) nextLook() time.Time {
+	latest := a.opts.Now().Add(hopelessDue)
+	if next := a.verdict.NextChange; !next.IsZero() {
+		return earlier(next, latest)
+	}
+	return latest
+}
+
+// unreadable tells facts that are not there from a store that cannot be asked.
+func (a *attempt) unreadable(err error) Outcome {
+	due := a.opts.Now().Add(hopelessDue)
+	switch {
+	case errors.Is(err, ErrUnknownCode):
+		return a.park(reason.UnknownCode, err.Error(), due)
+	case errors.Is(err, ErrUnknownTenant):
+		return a.park(reason.UnknownTenant, err.Error(), due)
+	case errors.Is(err, ErrWrongTenant):
+		return a.park(reason.WrongTenant, err.Error(), due)
+	}
+	return a.storeDown("read the facts", err)
+}
+
+func (a *attempt) invalid(err error) Outcome {
+	return a.park(reason.InvalidFacts, err.Error(), a.opts.Now().Add(hopelessDue))
+}
+
+func (a *attempt) deleted(ctx context.Context) Outcome {
+	if a.rotates || a.facts.Code.Family.Rotates() {
+		if err := a.Rotation.Delete(ctx, a.ref); err != nil {
+			return a.storeDown("delete the rotation set", err)
+		}
+	}
+	return Done{Reason: reason.Deleted}
+}
+
+// tidyRecord clears a failure that the facts have overtaken and keeps the
+// notes of an unchanged list true. It writes only when there is a difference.
+func (a *attempt) tidyRecord(ctx context.Context) Outcome {
+	if a.record.Failure.Streak > 0 {
+		if err := a.Store.SetFailure(ctx, a.ref, Failure{}); err != nil {
+			return a.storeDown("clear a failure", err)
+		}
+	}
+	committed := a.record.Committed
+	if committed.Epoch != a.record.Epoch || slices.Equal(committed.Notes, a.verdict.Notes) {
+		return nil
+	}
+	committed.Notes = a.verdict.Notes
+	if _, err := a.Store.Commit(ctx, a.ref, committed, nil); err != nil {
+		return a.storeDown("note what the verdict has to say", err)
+	}
+	return nil
+}
