@@ -1,0 +1,50 @@
+package tools
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestVersionReadsThePinnedFile(t *testing.T) {
+	for _, name := range []string{
+		"PULSAR_VERSION", "MONGO_JAVA_SERVER_VERSION", "SLF4J_VERSION", "MAVEN_DEPENDENCY_PLUGIN_VERSION",
+		"MONGO_IMAGE_VERSION", "REDIS_IMAGE_VERSION", "GOLANGCI_LINT_VERSION", "GOFUMPT_VERSION",
+	} {
+		version, err := Version(name)
+		if err != nil {
+			t.Errorf("Version(%s): %v", name, err)
+		}
+		if !regexp.MustCompile(`^v?\d+\.\d+(\.\d+)?$`).MatchString(version) {
+			t.Errorf("Version(%s) = %q, want a plain version", name, version)
+		}
+	}
+}
+
+func TestVersionOfAnUnknownNameIsAnError(t *testing.T) {
+	if version, err := Version("NO_SUCH_VERSION"); err == nil {
+		t.Errorf("Version(NO_SUCH_VERSION) = %q, want an error", version)
+	}
+}
+
+// The compose file cannot include versions.env, so it repeats three versions.
+func TestComposeUsesThePinnedVersions(t *testing.T) {
+	compose, err := os.ReadFile("../deploy/compose.yaml")
+	if err != nil {
+		t.Fatalf("read the compose file: %v", err)
+	}
+	for image, name := range map[string]string{
+		"apachepulsar/pulsar": "PULSAR_VERSION",
+		"mongo":               "MONGO_IMAGE_VERSION",
+		"redis":               "REDIS_IMAGE_VERSION",
+	} {
+		version, err := Version(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "image: " + image + ":" + version + "\n"; !strings.Contains(string(compose), want) {
+			t.Errorf("deploy/compose.yaml has no line %q", want)
+		}
+	}
+}
