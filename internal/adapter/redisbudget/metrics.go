@@ -1,0 +1,55 @@
+package redisbudget
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/rollcall-dev/rollcall/internal/push"
+)
+
+// meters are the package's instruments.
+type meters struct {
+	admissions metric.Int64Counter
+	degraded   metric.Int64Gauge
+	blocks     metric.Int64Counter
+}
+
+func newMeters(m metric.Meter) (meters, error) {
+	admissions, err1 := m.Int64Counter("rollcall.budget.admissions",
+		metric.WithDescription("Asks of the vendor budget, by result and cause."), metric.WithUnit("{ask}"))
+	degraded, err2 := m.Int64Gauge("rollcall.budget.degraded",
+		metric.WithDescription("1 while Redis cannot be asked and the instance paces itself by its own share."))
+	blocks, err3 := m.Int64Counter("rollcall.budget.throttled_answers",
+		metric.WithDescription("Answers 45009 and 45033 of the vendor."), metric.WithUnit("{answer}"))
+	return meters{admissions, degraded, blocks}, errors.Join(err1, err2, err3)
+}
+
+// admission counts one answer. The result is granted, booked or beyond (the
+// horizon).
+func (m meters) admission(ctx context.Context, a push.Admission) {
+	result := "beyond"
+	switch {
+	case a.Granted:
+		result = "granted"
+	case a.Booked:
+		result = "booked"
+	}
+	m.admissions.Add(ctx, 1, metric.WithAttributes(
+		attribute.String("result", result), attribute.String("cause", a.Cause.String())))
+}
+
+// state records whether the instance is on its own.
+func (m meters) state(ctx context.Context, degraded bool) {
+	var v int64
+	if degraded {
+		v = 1
+	}
+	m.degraded.Record(ctx, v)
+}
+
+func (m meters) throttled(ctx context.Context, errcode int) {
+	m.blocks.Add(ctx, 1, metric.WithAttributes(attribute.Int("errcode", errcode)))
+}
