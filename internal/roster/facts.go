@@ -3,7 +3,7 @@ package roster
 import "time"
 
 // MaxListed is the most members WeCom takes on one contact way
-// (facts: add_contact_way, error 41041 beyond it).
+// (WeCom's page 96348; error 41041 beyond it).
 const MaxListed = 100
 
 // Family says who picks the staff member for a customer.
@@ -37,8 +37,12 @@ type Code struct {
 	Tenant   string
 	ConfigID string // WeCom's config_id of the contact way
 	Family   Family
-	Members  []Member // in the order of the rotation
-	Backups  []string // staff IDs, used when no member is left
+	// Members are in the order of the rotation. Of several places of one staff
+	// member the first counts and the others are ignored.
+	Members []Member
+	// Backups are staff IDs, used when no member is left. The limits of a
+	// Member do not hold for a backup, even if he is a member as well.
+	Backups  []string
 	Switches Switches
 	OnEmpty  EmptyPolicy // "" is KeepLast
 	// Revision grows with every edit of the code by a producer. It tells an
@@ -50,7 +54,8 @@ type Code struct {
 	Deleted   bool
 
 	// Fields that an update at WeCom overwrites and that therefore travel
-	// with every push (facts: update_contact_way). At most 30 characters each.
+	// with every push (WeCom's page 96348). Remark and State hold at most 30
+	// characters each.
 	Remark     string
 	State      string
 	SkipVerify bool
@@ -80,12 +85,13 @@ type Tenant struct {
 	// DailyTotal is the most additions of one staff member a day over all
 	// codes; 0 is no limit.
 	DailyTotal  int
-	Fallback    []string // staff IDs for EmptyPolicy TenantFallback
+	Fallback    []string // staff IDs for EmptyPolicy TenantFallback, as Backups
 	Tier        string   // a name the lane rules know, e.g. "premium"
 	Whitelisted bool     // always in the fast lane
 	Lane        LaneSwitch
 	// MaxRemovalShare is the largest share (0..1] of a list that one push may
-	// remove without a reason in the facts; 0 is the default of 0.5.
+	// remove without a reason in the facts; 0 is the default of 0.5, 1 switches
+	// the guard off.
 	MaxRemovalShare float64
 }
 
@@ -113,7 +119,8 @@ type Staff struct {
 	Added            map[Day]int // company-wide additions by day
 }
 
-// Counters are the additions of one code.
+// Counters are the additions of one code. A day's counts matter on that day
+// and, for NextChange, on the day before.
 type Counters struct {
 	Total   map[string]int         // by staff ID, ever
 	Days    map[Day]map[string]int // by day in the tenant's time zone, then staff ID
@@ -135,10 +142,8 @@ type Last struct {
 	Members  []string
 	Revision int64 // Code.Revision that the push was decided from
 	At       time.Time
+	// Kept says that the list was a stopgap: its verdict noted
+	// reason.NobodyLeft. Whoever was on it only as a stopgap may leave without
+	// an edit of the code once somebody is available again.
+	Kept bool
 }
-
-// Day is a calendar day in a tenant's time zone, as YYYYMMDD.
-type Day string
-
-// DayOf returns the day at t in loc.
-func DayOf(t time.Time, loc *time.Location) Day { return Day(t.In(loc).Format("20060102")) }

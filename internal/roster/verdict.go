@@ -10,21 +10,30 @@ import (
 type Verdict struct {
 	// Members is the list for WeCom's config: sorted, without repetition, 1 to
 	// MaxListed entries; or empty, when nobody can be listed and nothing may
-	// be sent (Notes then holds reason.NobodyLeft).
+	// be sent (Notes then holds reason.NobodyLeft), or when the code is deleted.
 	Members []string
-	// Hash identifies all that a push sends: Members, remark, state, verification.
+	// Hash identifies all that a push sends: Members, remark, state,
+	// verification. 16 hexadecimal characters.
 	Hash string
 	// Rotation is the rotation set in order; empty for Native codes.
 	Rotation []Seat
 	// Round is the rotation round the verdict is for. It is Counters.Round, or
 	// one more when every eligible member is at the round limit; the round has
 	// then to be advanced in the facts before the list is pushed.
-	Round    int64
-	PerStaff []Judgement // members in order, then backups or fallback staff
+	Round int64
+	// PerStaff has each person once: the members in their order, the backups,
+	// the fallback staff if they were considered, then those who are listed
+	// without being any of these (kept or guarded), sorted. Who is Included
+	// here is in Members and the other way round.
+	PerStaff []Judgement
 	Lane     Lane
 	Notes    []reason.Reason
-	// NextChange is the next instant at which time alone changes the verdict;
-	// zero when it never does.
+	// NextChange is the next instant, in UTC, at which time alone changes the
+	// verdict; zero when it never does. Until then Decide answers the same. It
+	// is exact but for facts about days to come (a count or a removal dated
+	// tomorrow, as skewed clocks write them) and for a guard that has no place
+	// left: there it may be early, never late. Counts dated later than
+	// tomorrow are not looked at.
 	NextChange time.Time
 }
 
@@ -33,42 +42,23 @@ type Judgement struct {
 	Staff    string
 	Included bool
 	Reason   reason.Reason
+	// Despite is the reason that would have kept him off the list, when he is
+	// on it as a stopgap (KeptLast, Guarded, or a member as a backup); "" is
+	// none.
+	Despite reason.Reason
 }
 
 // Seat is a member's place in the rotation set.
 type Seat struct {
 	Staff string
 	// Headroom is how many more additions the member may take before his
-	// nearest ceiling; negative: no ceiling.
+	// nearest ceiling; negative: no ceiling. Who is listed in spite of the
+	// rules (KeptLast, Guarded) has none: a landing page must find somebody.
 	Headroom int
 	// Counted is the member's additions on this code, ever, that Headroom
 	// already accounts for.
 	Counted int
 }
-
-// LaneSwitch is an operator's word on the lane.
-type LaneSwitch string
-
-const (
-	// LaneAuto follows the rules.
-	LaneAuto LaneSwitch = ""
-	// LaneFast forces the fast lane.
-	LaneFast LaneSwitch = "fast"
-	// LaneSlow forces the slow lane.
-	LaneSlow LaneSwitch = "slow"
-)
-
-// Lane is how soon a change of a code is pushed. Interval 0 is the fast lane;
-// otherwise a push is due not before the last commit + Interval.
-type Lane struct {
-	Interval time.Duration
-}
-
-// Slow reports whether the lane delays pushes.
-func (l Lane) Slow() bool { return l.Interval > 0 }
-
-// NotBefore returns the earliest instant of a push after one at last.
-func (l Lane) NotBefore(last time.Time) time.Time { return last.Add(l.Interval) }
 
 // Removes reports whether the verdict's list lacks somebody of before: such a
 // push stops harm and goes first.

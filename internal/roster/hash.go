@@ -1,0 +1,35 @@
+package roster
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+)
+
+// hashBytes is how much of the digest a hash shows: 64 bits tell two lists of
+// one code apart, which is all that is asked of it.
+const hashBytes = 8
+
+// hashOf identifies all that a push of members sends. Every text is preceded
+// by its length, so that no two pushes share an encoding.
+func hashOf(members []string, code *Code) string {
+	text := make([]byte, 0, 2048)
+	text = binary.AppendUvarint(text, uint64(len(members)))
+	for _, member := range members {
+		text = appendText(text, member)
+	}
+	text = appendText(text, code.Remark)
+	text = appendText(text, code.State)
+	verification := byte(0)
+	if code.SkipVerify {
+		verification = 1
+	}
+	digest := sha256.Sum256(append(text, verification))
+	var shown [2 * hashBytes]byte
+	hex.Encode(shown[:], digest[:hashBytes])
+	return string(shown[:])
+}
+
+func appendText(to []byte, text string) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
+}
