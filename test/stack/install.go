@@ -106,8 +106,10 @@ func (in *installer) redis(ctx context.Context) (string, error) {
 func aptInstall(ctx context.Context, name string) error {
 	steps := [][]string{
 		{"apt-get", "update", "-qq"},
-		{"env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1",
-			"apt-get", "-o", "DPkg::Lock::Timeout=120", "install", "-y", "--no-install-recommends", name},
+		{
+			"env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1",
+			"apt-get", "-o", "DPkg::Lock::Timeout=120", "install", "-y", "--no-install-recommends", name,
+		},
 	}
 	for _, step := range steps {
 		if err := output(ctx, os.TempDir(), step[0], step[1:]...); err != nil {

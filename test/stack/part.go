@@ -181,7 +181,7 @@ func (p *Part) spawn(cmd *exec.Cmd) error {
 	}
 	cmd.Stdout, cmd.Stderr = log, log
 	p.proc, err = launch(cmd, p.life)
-	if err = errors.Join(err, log.Close()); err != nil {
+	if err := errors.Join(err, log.Close()); err != nil {
 		return err
 	}
 	return p.states.setProcess(p.name, p.proc.identity)

@@ -124,6 +124,6 @@ func freePort(taken map[int]bool) (int, error) {
 
 // available reports whether a server could listen on the port now.
 func available(port int) bool {
-	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.ParseIP(loopback), Port: port})
 	return err == nil && listener.Close() == nil
 }

@@ -71,7 +71,10 @@ func launch(cmd *exec.Cmd, life lifetime) (*process, error) {
 		<-p.exited
 		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
-	return p, p.identify(cmd.Process.Pid)
+	if err := p.identify(cmd.Process.Pid); err != nil {
+		return nil, errors.Join(err, cmd.Process.Kill())
+	}
+	return p, nil
 }
 
 // identify notes who the process is. One that has exited already keeps an

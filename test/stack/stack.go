@@ -84,7 +84,10 @@ func Open(options Options) (*Stack, error) {
 		return nil, err
 	}
 	s.Addresses = given.or(s.ports)
-	return s, s.build(options, given)
+	if err := s.build(options, given); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // openFolder makes the folder and reads its state.

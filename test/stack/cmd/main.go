@@ -181,4 +181,4 @@ func (c *command) printEnv(s *stack.Stack) {
 	}
 }
 
-var errNoCommand = errors.New("run needs a command: run -- CMD...")
+var errNoCommand = errors.New("run needs a command after --")

@@ -1,0 +1,111 @@
+# `make help` lists the targets. Everything pinned that is not a Go module is
+# in tools/versions.env.
+include tools/versions.env
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rollcall
+GOLANGCI_LINT := $(CACHE)/tools-bin/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
+STACK := .run/bin/stack
+
+# Two cores are the smallest machine this has to be comfortable on: two
+# packages at a time, and more tests than cores in each, since those of a
+# server mostly wait.
+GO_TEST := go test -p 2 -parallel 8
+PACKAGES ?= ./...
+RUN ?=
+TEST_FLAGS := $(if $(RUN),-run '$(RUN)')
+
+##@ Use it
+
+.PHONY: help
+help: ## list the targets
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@printf '\n%s\n' 'Variables: ARGS (of demo), PACKAGES and RUN (of the test targets)'
+
+.PHONY: demo
+demo: ## start the servers, the vendor simulator and Rollcall, and show the loop: make demo ARGS=…
+	go run ./cmd/rollcall demo $(ARGS)
+
+.PHONY: build
+build: ## build the static binaries into bin/
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+
+##@ Test it
+
+.PHONY: test
+test: $(STACK) ## every test with the race detector, on a stack of its own
+	$(STACK) run -- $(GO_TEST) -race -count=1 -timeout 14m -tags integration $(TEST_FLAGS) $(PACKAGES)
+
+.PHONY: test-unit
+test-unit: ## the tests that need no server, in seconds
+	$(GO_TEST) -timeout 2m $(TEST_FLAGS) $(PACKAGES)
+
+.PHONY: test-integration
+test-integration: $(STACK) ## all tests on a stack of its own, without the race detector
+	$(STACK) run -- $(GO_TEST) -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(PACKAGES)
+
+.PHONY: stack-up
+stack-up: $(STACK) ## start Pulsar, Redis and the MongoDB stand-in and leave them running
+	$(STACK) up
+
+.PHONY: stack-down
+stack-down: $(STACK) ## stop them
+	$(STACK) down
+
+# Built anew each time; `go build` knows whether there is anything to do. It is
+# a binary, not `go run`, which would turn every exit status into 1.
+.PHONY: $(STACK)
+$(STACK):
+	@go build -o $@ ./test/stack/cmd
+
+##@ Keep it clean
+
+.PHONY: check
+check: lint check-generated check-modules ## all that CI checks but the tests
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## run the linters, and prove that the layers hold
+	$(GOLANGCI_LINT) run
+	GOLANGCI_LINT=$(GOLANGCI_LINT) go test -count=1 -tags lint ./test/layers
+
+.PHONY: fmt
+fmt: $(GOLANGCI_LINT) ## format the code (gofumpt and goimports)
+	$(GOLANGCI_LINT) fmt
+
+.PHONY: generate
+generate: ## write the generated docs anew
+	@mkdir -p .run
+	go run ./cmd/rollcall help env --markdown > .run/configuration.md
+	mv .run/configuration.md docs/configuration.md
+
+.PHONY: check-generated
+check-generated: ## fail when a generated doc is not what its source says
+	go run ./cmd/rollcall help env --markdown | diff -u docs/configuration.md - \
+	  || { echo 'docs/configuration.md is out of date: run make generate' >&2; exit 1; }
+
+.PHONY: check-modules
+check-modules: ## fail when go.mod or go.sum is not tidy or a module was altered
+	go mod verify
+	go mod tidy -diff
+
+.PHONY: tools
+tools: $(GOLANGCI_LINT) ## build the linters into the cache, once (about 5 minutes)
+
+# Built beside its place and renamed: a build that was cut off leaves nothing
+# that looks whole.
+$(GOLANGCI_LINT):
+	@mkdir -p $(dir $@)
+	@unfinished=$$(mktemp -d $(CACHE)/tools-bin/unfinished-XXXXXX); trap 'rm -rf "$$unfinished"' EXIT; \
+	echo 'building golangci-lint $(GOLANGCI_LINT_VERSION) (once, about 5 minutes)'; \
+	GOBIN=$$unfinished GOFLAGS= go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION); \
+	mv "$$unfinished/golangci-lint" $@
+
+.PHONY: clean
+clean: stack-down ## stop the local servers and remove what was built
+	rm -rf .run bin
