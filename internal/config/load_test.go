@@ -128,16 +128,16 @@ func TestOneMistake(t *testing.T) {
 		{"ROLLCALL_LOG_FORMAT", "xml", `ROLLCALL_LOG_FORMAT="xml" is not accepted (accepted: json, text)`},
 		{"ROLLCALL_HTTP_ADDR", "8080", `ROLLCALL_HTTP_ADDR="8080" is not host:port (accepted: host:port or :port)`},
 		{"ROLLCALL_HTTP_ADDR", ":http", `ROLLCALL_HTTP_ADDR=":http" has no port number from 0 to 65535 (accepted: host:port or :port)`},
-		{"ROLLCALL_PULSAR_URL", "localhost", `ROLLCALL_PULSAR_URL="[redacted]" is not a URL (accepted: pulsar:// or pulsar+ssl:// URL)`},
-		{"ROLLCALL_PULSAR_URL", "http://x", `ROLLCALL_PULSAR_URL="http://x" has another scheme (accepted: pulsar:// or pulsar+ssl:// URL)`},
-		{"ROLLCALL_PULSAR_URL", "pulsar://", `ROLLCALL_PULSAR_URL="pulsar://" names no host (accepted: pulsar:// or pulsar+ssl:// URL)`},
-		{"ROLLCALL_PULSAR_URL", "pulsar://u:hunter2@x", `ROLLCALL_PULSAR_URL="pulsar://[redacted]@x" must not hold a user or a password (accepted: pulsar:// or pulsar+ssl:// URL)`},
-		{"ROLLCALL_WECOM_BASE_URL", "https://x/?token=hunter2", `ROLLCALL_WECOM_BASE_URL="https://x/?[redacted]" must not hold a query (accepted: http:// or https:// URL)`},
-		{"ROLLCALL_MONGODB_URI", "mongo://u:hunter2@x", `ROLLCALL_MONGODB_URI="mongo://[redacted]@x" has another scheme (accepted: mongodb:// or mongodb+srv:// URL)`},
-		{"ROLLCALL_MONGODB_URI", "u:hunter2@x", `ROLLCALL_MONGODB_URI="[redacted]" is not a URL (accepted: mongodb:// or mongodb+srv:// URL)`},
+		{"ROLLCALL_PULSAR_URL", "localhost", `ROLLCALL_PULSAR_URL="[redacted]" is not a URL (accepted: pulsar://, pulsar+ssl://)`},
+		{"ROLLCALL_PULSAR_URL", "http://x", `ROLLCALL_PULSAR_URL="http://x" has another scheme (accepted: pulsar://, pulsar+ssl://)`},
+		{"ROLLCALL_PULSAR_URL", "pulsar://", `ROLLCALL_PULSAR_URL="pulsar://" names no host (accepted: pulsar://, pulsar+ssl://)`},
+		{"ROLLCALL_PULSAR_URL", "pulsar://u:hunter2@x", `ROLLCALL_PULSAR_URL="pulsar://[redacted]@x" must not hold a user or a password (accepted: pulsar://, pulsar+ssl://)`},
+		{"ROLLCALL_WECOM_BASE_URL", "https://x/?token=hunter2", `ROLLCALL_WECOM_BASE_URL="https://x/?[redacted]" must not hold a query (accepted: http://, https://)`},
+		{"ROLLCALL_MONGODB_URI", "mongo://u:hunter2@x", `ROLLCALL_MONGODB_URI="mongo://[redacted]@x" has another scheme (accepted: mongodb://, mongodb+srv://)`},
+		{"ROLLCALL_MONGODB_URI", "u:hunter2@x", `ROLLCALL_MONGODB_URI="[redacted]" is not a URL (accepted: mongodb://, mongodb+srv://)`},
 		{"ROLLCALL_WECOM_TOKEN_KEY", "hunter2", `ROLLCALL_WECOM_TOKEN_KEY="[redacted]" is not base64 (accepted: 32 bytes in base64 (openssl rand -base64 32))`},
 		{"ROLLCALL_WECOM_TOKEN_KEY", "aHVudGVyMg==", `ROLLCALL_WECOM_TOKEN_KEY="[redacted]" does not hold 32 bytes (accepted: 32 bytes in base64 (openssl rand -base64 32))`},
-		{"ROLLCALL_PULSAR_TOPIC", "rollcall", `ROLLCALL_PULSAR_TOPIC="rollcall" is not a full topic name (accepted: a topic, persistent://tenant/namespace/name)`},
+		{"ROLLCALL_PULSAR_TOPIC", "rollcall", `ROLLCALL_PULSAR_TOPIC="rollcall" is not a full topic name (accepted: persistent://tenant/namespace/topic)`},
 		{"ROLLCALL_MONGODB_DATABASE", "a b", `ROLLCALL_MONGODB_DATABASE="a b" holds other characters or is too long (accepted: letters, digits, '.', '_', '-'; at most 100)`},
 		{"ROLLCALL_REDIS_KEY_PREFIX", "{x}", `ROLLCALL_REDIS_KEY_PREFIX="{x}" holds other characters or is too long (accepted: letters, digits, '.', '_', '-', ':'; at most 50)`},
 		{"ROLLCALL_LANE_FAST_TIERS", "a,,b", `ROLLCALL_LANE_FAST_TIERS="a,,b" holds an empty word or a space (accepted: words separated by commas)`},
@@ -197,8 +197,8 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		"ROLLCALL_BUDGET_TENANT_PER_MINUTE": "10000",
 	})
 	wantMistakes(t, []string{
-		`ROLLCALL_MONGODB_URI is not set and has no default (accepted: mongodb:// or mongodb+srv:// URL)`,
-		`ROLLCALL_REDIS_URL="redis://[redacted]@" names no host (accepted: redis:// or rediss:// or unix:// URL)`,
+		`ROLLCALL_MONGODB_URI is not set and has no default (accepted: mongodb://, mongodb+srv://)`,
+		`ROLLCALL_REDIS_URL="redis://[redacted]@" names no host (accepted: redis://, rediss://, unix://)`,
 		`ROLLCALL_REFRESHER_WORKERS="lots" is not a whole number (accepted: 1 to 2048)`,
 		`ROLLCALL_BUDGET_TENANT_BURST="20000" and ROLLCALL_BUDGET_TENANT_PER_MINUTE="10000": a whole burst must leave room in the window, so the first has to be smaller`,
 		`ROLLCALL_REFRESHER_MAX_HOLD="1m0s" and ROLLCALL_REFRESHER_PARK_AFTER="30s": no wait would ever be held again, so the first has to be shorter`,
@@ -219,7 +219,7 @@ func TestTheErrorIsAScreen(t *testing.T) {
 
 func TestOnlyWhatIsNeededIsMissed(t *testing.T) {
 	setEnv(t, nil)
-	wantMistakes(t, []string{`ROLLCALL_REDIS_URL is not set and has no default (accepted: redis:// or rediss:// or unix:// URL)`}, NeedRedis)
+	wantMistakes(t, []string{`ROLLCALL_REDIS_URL is not set and has no default (accepted: redis://, rediss://, unix://)`}, NeedRedis)
 }
 
 // wantMistakes loads and compares the lines of the error, in order.

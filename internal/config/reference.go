@@ -18,6 +18,7 @@ type Variable struct {
 	Name     string
 	Type     string // "duration", "integer", "number", "text", "list", "URL", "secret", "secret URL"
 	Default  string // for a person; "" when there is none
+	Computed bool   // Default describes a value instead of being it
 	Accepted string
 	Required bool // by the roles that need the concern
 	What     string
@@ -52,6 +53,7 @@ func (f field) variable() Variable {
 		Name:     f.Name,
 		Type:     kind,
 		Default:  shown,
+		Computed: f.tag.Get("shown") != "",
 		Accepted: f.rule.text,
 		Required: f.tag.Get("required") == "true",
 		What:     f.tag.Get("desc"),

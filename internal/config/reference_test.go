@@ -40,6 +40,7 @@ func TestReferenceOfOneVariable(t *testing.T) {
 		Name:     "ROLLCALL_REFRESHER_INSTANCE",
 		Type:     "text",
 		Default:  "host name and process ID",
+		Computed: true,
 		Accepted: "letters, digits, '.', '_', '-'; at most 100",
 		What:     "A name for this process in announcements of pushes and in logs; unique among the instances.",
 	}

@@ -89,7 +89,7 @@ func oneOf(words []string) rule {
 // take it, is none to net/url.
 func urlOf(schemes []string, t reflect.Type) rule {
 	secret := t == reflect.TypeFor[SecretURL]()
-	return rule{text: strings.Join(schemes, ":// or ") + ":// URL", check: func(text string, _ reflect.Value) string {
+	return rule{text: strings.Join(schemes, "://, ") + "://", check: func(text string, _ reflect.Value) string {
 		scheme, rest, found := strings.Cut(text, "://")
 		authority, _, _ := strings.Cut(rest, "/")
 		authority, _, _ = strings.Cut(authority, "?")
@@ -113,7 +113,7 @@ func urlOf(schemes []string, t reflect.Type) rule {
 // namedRules are the forms that several variables share or that have no
 // parameter.
 var namedRules = map[string]rule{
-	"topic": matching("a topic, persistent://tenant/namespace/name", `^persistent://[\w.=:-]+/[\w.=:-]+/[\w.=:%-]+$`, "is not a full topic name"),
+	"topic": matching("persistent://tenant/namespace/topic", `^persistent://[\w.=:-]+/[\w.=:-]+/[\w.=:%-]+$`, "is not a full topic name"),
 	"name":  matching("letters, digits, '.', '_', '-'; at most 100", `^[A-Za-z0-9._-]{1,100}$`, "holds other characters or is too long"),
 	"names": {text: "words separated by commas", check: checkNames},
 	// Braces would change which slot of a Redis Cluster a key falls into.
