@@ -78,10 +78,12 @@ func (d *Dirty) Get(_ context.Context, ref push.Ref) (Entry, bool, error) {
 	return e, ok, nil
 }
 
-// List returns the entries after a code, by tenant and code, at most limit.
+// List returns the entries after a code, by "tenant/code", at most limit.
 func (d *Dirty) List(_ context.Context, after push.Ref, limit int) ([]Entry, error) {
 	all := d.sorted(byRef)
-	all = slices.DeleteFunc(all, func(e Entry) bool { return byRef(e, Entry{Ref: after}) <= 0 })
+	if after != (push.Ref{}) {
+		all = slices.DeleteFunc(all, func(e Entry) bool { return byRef(e, Entry{Ref: after}) <= 0 })
+	}
 	return all[:min(limit, len(all))], nil
 }
 
@@ -130,5 +132,5 @@ func (d *Dirty) sorted(order func(a, b Entry) int) []Entry {
 }
 
 func byRef(a, b Entry) int {
-	return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Code, b.Code))
+	return cmp.Compare(a.Tenant+"/"+a.Code, b.Tenant+"/"+b.Code)
 }

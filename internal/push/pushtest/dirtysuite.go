@@ -1,0 +1,302 @@
+package pushtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+// DirtySet is push.Dirty with what a keeper and an operator do to it.
+type DirtySet interface {
+	push.Dirty
+	Get(ctx context.Context, ref push.Ref) (Entry, bool, error)
+	List(ctx context.Context, after push.Ref, limit int) ([]Entry, error)
+	Due(ctx context.Context, now time.Time, limit int) ([]Entry, error)
+	Claim(ctx context.Context, ref push.Ref, seen string, until time.Time) (string, bool, error)
+	Remove(ctx context.Context, ref push.Ref, seen string) (bool, error)
+}
+
+// DirtyBench is a dirty set under test and the clock it takes its time from.
+type DirtyBench struct {
+	Dirty DirtySet
+	Clock *Clock
+}
+
+// TestDirty is the contract of a dirty set. Every subtest gets an empty one
+// from the factory, which cleans up after itself.
+func TestDirty(t *testing.T, factory func(t *testing.T, clock *Clock) DirtySet) {
+	tests := map[string]func(t *testing.T, b DirtyBench){
+		"keeps a mark":                                  dirtyMark,
+		"adds to a mark":                                dirtyMarkAgain,
+		"keeps one entry a code, whoever marks":         dirtyMarkRace,
+		"keeps the tenants apart":                       dirtyTenants,
+		"pages in one order":                            dirtyList,
+		"gives out what is due, the earliest first":     dirtyDue,
+		"is claimed by one keeper":                      dirtyClaimRace,
+		"keeps a claimed code until its keeper is done": dirtyClaim,
+		"does not remove what was marked since":         dirtyMarkAfterClaim,
+		"does not mistake a new entry for an old one":   dirtyRecreated,
+		"loses no mark to a removal beside it":          dirtyMarkBesideRemove,
+		"cannot be marked when the context has ended":   dirtyCancelled,
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := NewClock(time.Date(2026, 11, 30, 2, 0, 0, 0, time.UTC))
+			test(t, DirtyBench{Dirty: factory(t, clock), Clock: clock})
+		})
+	}
+}
+
+func dirtyMark(t *testing.T, b DirtyBench) {
+	now := b.Clock.Now()
+	b.mark(t, acme, reason.Overflow, "10000 held", now.Add(time.Minute))
+	b.want(t, acme, Entry{
+		Ref: acme, Reasons: []reason.Reason{reason.Overflow}, Detail: "10000 held",
+		Due: now.Add(time.Minute), FirstSeen: now, LastSeen: now, Count: 1,
+	})
+	if _, found, err := b.Dirty.Get(t.Context(), push.Ref{Tenant: "acme", Code: "clean"}); found || err != nil {
+		t.Errorf("a code that was never marked is dirty: %v, %v", found, err)
+	}
+}
+
+func dirtyMarkAgain(t *testing.T, b DirtyBench) {
+	first := b.Clock.Now()
+	b.mark(t, acme, reason.Overflow, "a", first.Add(time.Minute))
+	later := b.Clock.Advance(time.Second)
+	b.mark(t, acme, reason.Transient, "b", first.Add(time.Hour))
+	b.mark(t, acme, reason.Overflow, "c", first.Add(30*time.Second))
+	b.mark(t, acme, reason.Overflow, "d", first.Add(40*time.Second))
+	b.want(t, acme, Entry{
+		Ref: acme, Reasons: []reason.Reason{reason.Overflow, reason.Transient}, Detail: "d",
+		Due: first.Add(30 * time.Second), FirstSeen: first, LastSeen: later, Count: 4,
+	})
+}
+
+func dirtyMarkRace(t *testing.T, b DirtyBench) {
+	const racers = 32
+	now := b.Clock.Now()
+	race(t, racers, func(i int) (bool, error) {
+		due := now.Add(time.Duration(i) * time.Second)
+		return true, b.Dirty.Mark(t.Context(), push.Mark{Ref: acme, Reason: reason.Transient, Due: due})
+	})
+	entry := b.get(t, acme)
+	if entry.Count != racers || !entry.Due.Equal(now) || len(entry.Reasons) != 1 {
+		t.Errorf("after %d marks at once: %+v", racers, entry)
+	}
+}
+
+func dirtyTenants(t *testing.T, b DirtyBench) {
+	now := b.Clock.Now()
+	stranger := push.Ref{Tenant: "globex", Code: acme.Code}
+	b.mark(t, stranger, reason.WrongTenant, "", now)
+	b.mark(t, acme, reason.Transient, "", now)
+	if got := b.get(t, acme); got.Tenant != acme.Tenant || got.Count != 1 {
+		t.Errorf("a stranger's mark is in the code's own entry: %+v", got)
+	}
+	if got := b.get(t, stranger); got.Count != 1 || got.Reasons[0] != reason.WrongTenant {
+		t.Errorf("a stranger's mark: %+v", got)
+	}
+}
+
+func dirtyList(t *testing.T, b DirtyBench) {
+	const n = 5
+	var want []push.Ref
+	for i := range n {
+		ref := push.Ref{Tenant: "acme", Code: fmt.Sprintf("code-%d", i)}
+		want = append(want, ref)
+		b.mark(t, ref, reason.Overflow, "", b.Clock.Now())
+	}
+	var got []push.Ref
+	var after push.Ref
+	for range n + 1 { // more pages than there are
+		page, err := b.Dirty.List(t.Context(), after, 2)
+		if err != nil {
+			t.Fatalf("List: %v", err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, e := range page {
+			got = append(got, e.Ref)
+		}
+		after = got[len(got)-1]
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("pages (-want +got):\n%s", diff)
+	}
+}
+
+func dirtyDue(t *testing.T, b DirtyBench) {
+	now := b.Clock.Now()
+	for i, in := range []time.Duration{time.Minute, -time.Minute, 0, -time.Hour, time.Millisecond} {
+		ref := push.Ref{Tenant: "acme", Code: fmt.Sprintf("code-%d", i)}
+		b.mark(t, ref, reason.Overflow, "", now.Add(in))
+	}
+	if diff := cmp.Diff([]string{"code-3", "code-1", "code-2"}, b.due(t, now, 10)); diff != "" {
+		t.Errorf("due now (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"code-3"}, b.due(t, now, 1)); diff != "" {
+		t.Errorf("the first one due (-want +got):\n%s", diff)
+	}
+}
+
+func dirtyClaimRace(t *testing.T, b DirtyBench) {
+	now := b.Clock.Now()
+	b.mark(t, acme, reason.Overflow, "", now)
+	seen := b.get(t, acme).Version
+	wins := race(t, 16, func(int) (bool, error) {
+		_, ok, err := b.Dirty.Claim(t.Context(), acme, seen, now.Add(time.Minute))
+		return ok, err
+	})
+	if wins != 1 {
+		t.Errorf("%d keepers claimed one entry", wins)
+	}
+}
+
+func dirtyClaim(t *testing.T, b DirtyBench) {
+	now := b.Clock.Now()
+	b.mark(t, acme, reason.Overflow, "x", now)
+	seen := b.get(t, acme).Version
+	version := b.claim(t, seen, now.Add(time.Minute))
+	if version == seen {
+		t.Error("a claim did not change the version")
+	}
+	if got := b.due(t, now, 10); len(got) != 0 {
+		t.Errorf("a claimed code is still due: %v", got)
+	}
+	b.want(t, acme, Entry{
+		Ref: acme, Reasons: []reason.Reason{reason.Overflow}, Detail: "x", Due: now.Add(time.Minute),
+		FirstSeen: now, LastSeen: now, Count: 1, Attempts: 1,
+	})
+	b.wantRemove(t, seen, false)
+	b.wantRemove(t, version, true)
+	b.wantRemove(t, version, false)
+	if _, ok, err := b.Dirty.Claim(t.Context(), acme, version, now); ok || err != nil {
+		t.Errorf("a clean code was claimed: %v, %v", ok, err)
+	}
+}
+
+func dirtyMarkAfterClaim(t *testing.T, b DirtyBench) {
+	now := b.Clock.Now()
+	b.mark(t, acme, reason.Overflow, "", now)
+	version := b.claim(t, b.get(t, acme).Version, now.Add(time.Hour))
+	b.mark(t, acme, reason.Transient, "", now.Add(time.Minute))
+	b.wantRemove(t, version, false)
+	if got := b.get(t, acme); !got.Due.Equal(now.Add(time.Minute)) || got.Attempts != 1 {
+		t.Errorf("a mark after the claim: %+v, want due in a minute", got)
+	}
+}
+
+func dirtyRecreated(t *testing.T, b DirtyBench) {
+	now := b.Clock.Now()
+	b.mark(t, acme, reason.Overflow, "", now)
+	old := b.get(t, acme).Version
+	b.wantRemove(t, old, true)
+	b.mark(t, acme, reason.Overflow, "", now)
+	b.wantRemove(t, old, false)
+}
+
+// dirtyMarkBesideRemove: keepers remove what they have seen while others mark.
+// A removal takes the marks that its version covers and no other, so every mark
+// is either in a removed entry or in the one that is left.
+func dirtyMarkBesideRemove(t *testing.T, b DirtyBench) {
+	const racers, marks = 40, 20
+	var covered atomic.Int64
+	race(t, racers, func(i int) (bool, error) {
+		if i%2 == 0 {
+			return true, b.Dirty.Mark(t.Context(), push.Mark{Ref: acme, Reason: reason.Transient, Due: b.Clock.Now()})
+		}
+		entry, found, err := b.Dirty.Get(t.Context(), acme)
+		if !found || err != nil {
+			return false, err
+		}
+		removed, err := b.Dirty.Remove(t.Context(), acme, entry.Version)
+		if removed {
+			covered.Add(int64(entry.Count))
+		}
+		return removed, err
+	})
+	left, _, err := b.Dirty.Get(t.Context(), acme)
+	if err != nil {
+		t.Fatalf("Get: %v", err)
+	}
+	if got := covered.Load() + int64(left.Count); got != marks {
+		t.Errorf("%d marks are accounted for, want %d", got, marks)
+	}
+}
+
+func dirtyCancelled(t *testing.T, b DirtyBench) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := b.Dirty.Mark(ctx, push.Mark{Ref: acme, Reason: reason.Overflow, Due: b.Clock.Now()})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Mark = %v, want context.Canceled", err)
+	}
+}
+
+func (b DirtyBench) mark(t *testing.T, ref push.Ref, why reason.Reason, detail string, due time.Time) {
+	t.Helper()
+	if err := b.Dirty.Mark(t.Context(), push.Mark{Ref: ref, Reason: why, Detail: detail, Due: due}); err != nil {
+		t.Fatalf("Mark(%v): %v", ref, err)
+	}
+}
+
+func (b DirtyBench) get(t *testing.T, ref push.Ref) Entry {
+	t.Helper()
+	entry, found, err := b.Dirty.Get(t.Context(), ref)
+	if err != nil || !found {
+		t.Fatalf("Get(%v) = %v, %v; want an entry", ref, found, err)
+	}
+	return entry
+}
+
+// want compares an entry, its version apart, which only has to be there.
+func (b DirtyBench) want(t *testing.T, ref push.Ref, want Entry) {
+	t.Helper()
+	got := b.get(t, ref)
+	if got.Version == "" {
+		t.Error("an entry has no version")
+	}
+	got.Version = ""
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entry (-want +got):\n%s", diff)
+	}
+}
+
+func (b DirtyBench) claim(t *testing.T, seen string, until time.Time) string {
+	t.Helper()
+	version, ok, err := b.Dirty.Claim(t.Context(), acme, seen, until)
+	if !ok || err != nil {
+		t.Fatalf("Claim = %v, %v; want true", ok, err)
+	}
+	return version
+}
+
+func (b DirtyBench) wantRemove(t *testing.T, seen string, want bool) {
+	t.Helper()
+	if ok, err := b.Dirty.Remove(t.Context(), acme, seen); ok != want || err != nil {
+		t.Errorf("Remove = %v, %v; want %v", ok, err, want)
+	}
+}
+
+func (b DirtyBench) due(t *testing.T, now time.Time, limit int) []string {
+	t.Helper()
+	entries, err := b.Dirty.Due(t.Context(), now, limit)
+	if err != nil {
+		t.Fatalf("Due: %v", err)
+	}
+	var codes []string
+	for _, e := range entries {
+		codes = append(codes, e.Code)
+	}
+	return codes
+}

@@ -1,0 +1,168 @@
+package pushtest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
+
+// StoreBench is a store under test and the producer that feeds it. The
+// producer's functions end the test when they fail.
+type StoreBench struct {
+	Store         push.Store
+	PutTenant     func(tenant roster.Tenant)
+	PutStaff      func(tenant string, staff ...roster.Staff)
+	PutCode       func(code roster.Code)
+	CountAddition func(ref push.Ref, staff string, day roster.Day)
+	// Now is the store's clock; the suite counts additions on days around it.
+	Now func() time.Time
+}
+
+type storeTest func(t *testing.T, b StoreBench)
+
+// TestStore is the contract of push.Store. Every subtest gets an empty store
+// from the factory, which cleans up after itself.
+func TestStore(t *testing.T, factory func(t *testing.T) StoreBench) {
+	groups := map[string]map[string]storeTest{
+		"facts": {
+			"are read as written":                              factsAsWritten,
+			"are read without a record":                        factsAlone,
+			"hold the fallback only where the policy names it": factsFallback,
+			"leave out staff that nobody wrote":                factsMissingStaff,
+			"of a code without members have no staff":          factsNobody,
+			"hold 300 members":                                 factsManyMembers,
+			"count additions":                                  factsAdditions,
+			"of an unknown code":                               factsUnknownCode,
+			"of an unknown tenant":                             factsUnknownTenant,
+			"of another tenant's code":                         factsWrongTenant,
+			"cannot be read when the context has ended":        factsCancelled,
+		},
+		"record": {
+			"of a code that was never pushed is zero":        recordZero,
+			"begins one epoch after the other":               recordBegins,
+			"refuses to begin from an epoch that is over":    recordStaleBegin,
+			"has one winner an epoch":                        recordBeginRace,
+			"begins after a failure":                         recordBeginsAfterFailure,
+			"begins while a failure is being written":        recordBeginDuringFailure,
+			"keeps the newest intents":                       recordKeepsNewest,
+			"drops one intent":                               recordDrops,
+			"commits":                                        recordCommits,
+			"refuses a superseded commit":                    recordSuperseded,
+			"is committed by one of two racing epochs":       recordCommitRace,
+			"keeps notes of a code that was never pushed":    recordNotesFirst,
+			"keeps and clears a failure":                     recordFailure,
+			"is nobody's but its tenant's":                   recordTenantWall,
+			"cannot be written when the context has ended":   recordCancelled,
+			"shares no memory with what it was written from": recordNoAliasing,
+		},
+		"round": {
+			"advances before anything was counted": roundFirst,
+			"advances and empties its counters":    roundAdvances,
+			"has one winner":                       roundRace,
+			"keeps what is counted beside it":      roundBesideAdditions,
+		},
+		"deleted": {
+			"is noted and closes the record":        deletedCloses,
+			"may be noted again":                    deletedTwice,
+			"is not noted on another tenant's code": deletedWall,
+		},
+	}
+	for group, tests := range groups {
+		t.Run(group, func(t *testing.T) {
+			for name, test := range tests {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					test(t, factory(t))
+				})
+			}
+		})
+	}
+}
+
+// The code most subtests are about.
+var (
+	acme = push.Ref{Tenant: "acme", Code: "code-1"}
+	// equal lets an empty map or list stand for a missing one.
+	equal = cmpopts.EquateEmpty()
+)
+
+// seed writes a tenant, two staff members and a code.
+func (b StoreBench) seed() {
+	b.PutTenant(roster.Tenant{ID: acme.Tenant, TimeZone: "Asia/Shanghai"})
+	b.PutStaff(acme.Tenant, roster.Staff{ID: "li.na"}, roster.Staff{ID: "wang"})
+	b.PutCode(roster.Code{
+		ID: acme.Code, Tenant: acme.Tenant, ConfigID: "cfg", Family: roster.Native,
+		Members: []roster.Member{{Staff: "li.na"}, {Staff: "wang"}},
+	})
+}
+
+func (b StoreBench) load(t *testing.T, ref push.Ref) (roster.Facts, push.Record) {
+	t.Helper()
+	facts, record, err := b.Store.Load(t.Context(), ref)
+	if err != nil {
+		t.Fatalf("Load(%v): %v", ref, err)
+	}
+	return facts, record
+}
+
+// begin opens the intent of the epoch after seen and fails unless it can.
+func (b StoreBench) begin(t *testing.T, seen int64) push.Intent {
+	t.Helper()
+	intent := b.intent(seen + 1)
+	if ok, err := b.Store.Begin(t.Context(), acme, seen, intent); !ok || err != nil {
+		t.Fatalf("Begin from epoch %d = %v, %v; want true", seen, ok, err)
+	}
+	return intent
+}
+
+func (b StoreBench) intent(epoch int64) push.Intent {
+	deadline := b.instant().Add(time.Duration(epoch) * time.Second)
+	return push.Intent{Epoch: epoch, Hash: "hash", Owner: "instance-1", Deadline: deadline}
+}
+
+// instant is the store's now in the milliseconds that a store keeps.
+func (b StoreBench) instant() time.Time { return b.Now().UTC().Truncate(time.Millisecond) }
+
+func (b StoreBench) wantRecord(t *testing.T, want push.Record) {
+	t.Helper()
+	_, got := b.load(t, acme)
+	want.Code = acme.Code
+	if diff := cmp.Diff(want, got, equal); diff != "" {
+		t.Errorf("record (-want +got):\n%s", diff)
+	}
+}
+
+// race runs n functions at the same time and returns how many reported true.
+// An error ends the test.
+func race(t *testing.T, n int, run func(i int) (bool, error)) int {
+	t.Helper()
+	var (
+		all   sync.WaitGroup
+		start = make(chan struct{})
+		mu    sync.Mutex
+		wins  int
+	)
+	for i := range n {
+		all.Go(func() {
+			<-start
+			won, err := run(i)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				t.Errorf("racer %d: %v", i, err)
+			}
+			if won {
+				wins++
+			}
+		})
+	}
+	close(start)
+	all.Wait()
+	return wins
+}
