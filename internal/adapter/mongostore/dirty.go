@@ -1,0 +1,175 @@
+package mongostore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+// Dirty is the set of codes that could not be finished, one entry a code. It
+// is push.Dirty and what the keeper and an operator need beside it.
+type Dirty struct {
+	entries *mongo.Collection
+	now     func() time.Time
+}
+
+var _ push.Dirty = (*Dirty)(nil)
+
+// DirtyEntry is what is known of a dirty code.
+type DirtyEntry struct {
+	push.Ref
+	Reasons   []reason.Reason // each once, in the order of their first mark
+	Detail    string          // of the last mark
+	Due       time.Time       // the earliest of the marks since the last claim
+	FirstSeen time.Time
+	LastSeen  time.Time // of the last mark
+	Count     int       // marks
+	Attempts  int       // claims
+	// Version changes with every mark and claim and is never used twice, not
+	// even by an entry that was removed and made again.
+	Version string
+}
+
+// dirtyDoc is a document of the collection dirty.
+type dirtyDoc struct {
+	ID        string          `bson:"_id"` // tenant/code
+	Tenant    string          `bson:"tenant"`
+	Code      string          `bson:"code"`
+	Reasons   []reason.Reason `bson:"reasons"`
+	Detail    string          `bson:"detail"`
+	Due       time.Time       `bson:"due"`
+	FirstSeen time.Time       `bson:"first_seen"`
+	LastSeen  time.Time       `bson:"last_seen"`
+	Count     int             `bson:"count"`
+	Attempts  int             `bson:"attempts"`
+	Version   string          `bson:"version"`
+}
+
+func (d dirtyDoc) entry() DirtyEntry {
+	return DirtyEntry{
+		Ref:       push.Ref{Tenant: d.Tenant, Code: d.Code},
+		Reasons:   d.Reasons,
+		Detail:    d.Detail,
+		Due:       utc(d.Due),
+		FirstSeen: utc(d.FirstSeen),
+		LastSeen:  utc(d.LastSeen),
+		Count:     d.Count,
+		Attempts:  d.Attempts,
+		Version:   d.Version,
+	}
+}
+
+// Mark makes a code dirty, or adds a reason to a dirty one. The earliest due
+// time wins: a code that is released too early is looked at once more and
+// waits again, one that is released too late is stale for longer.
+func (d *Dirty) Mark(ctx context.Context, mark push.Mark) error {
+	now := d.now()
+	err := upsert(ctx, d.entries, refID(mark.Ref), bson.D{
+		kv("$setOnInsert", append(owner(mark.Ref), kv("first_seen", now), kv("attempts", 0))),
+		kv("$set", bson.D{kv("detail", mark.Detail), kv("last_seen", now), kv("version", newVersion())}),
+		kv("$addToSet", bson.D{kv("reasons", mark.Reason)}),
+		kv("$min", bson.D{kv("due", mark.Due)}),
+		kv("$inc", bson.D{kv("count", 1)}),
+	})
+	if err != nil {
+		return fmt.Errorf("mark code %s dirty: %w", mark.Code, err)
+	}
+	return nil
+}
+
+// Get returns the entry of a code and whether it is dirty.
+func (d *Dirty) Get(ctx context.Context, ref push.Ref) (DirtyEntry, bool, error) {
+	doc, found, err := findOne[dirtyDoc](ctx, d.entries, refID(ref), nil)
+	return doc.entry(), found, err
+}
+
+// List returns at most limit entries (at least 1) after a code, in the order of
+// their _ids; the zero Ref begins. It is for an operator.
+func (d *Dirty) List(ctx context.Context, after push.Ref, limit int) ([]DirtyEntry, error) {
+	return d.find(ctx, limit, afterRef(after), bson.D{kv("_id", 1)})
+}
+
+// Due returns at most limit entries (at least 1) whose time has come at now,
+// the earliest first.
+func (d *Dirty) Due(ctx context.Context, now time.Time, limit int) ([]DirtyEntry, error) {
+	due := bson.D{kv("due", bson.D{kv("$lte", now)})}
+	return d.find(ctx, limit, due, bson.D{kv("due", 1), kv("_id", 1)})
+}
+
+func (d *Dirty) find(ctx context.Context, limit int, filter, order bson.D) ([]DirtyEntry, error) {
+	docs, err := findAll[dirtyDoc](ctx, d.entries, filter, page(limit).SetSort(order))
+	entries := make([]DirtyEntry, 0, len(docs))
+	for _, doc := range docs {
+		entries = append(entries, doc.entry())
+	}
+	return entries, err
+}
+
+// Claim takes an entry whose version is still seen: it is due again at until
+// and has one more attempt. A keeper claims before it publishes, so that a
+// keeper that dies in between loses nothing, and removes with the version that
+// Claim returns. False: somebody else marked, claimed or removed it.
+func (d *Dirty) Claim(ctx context.Context, ref push.Ref, seen string, until time.Time) (string, bool, error) {
+	version := newVersion()
+	claimed, err := updateIf(ctx, d.entries, seenEntry(ref, seen), bson.D{
+		kv("$set", bson.D{kv("due", until), kv("version", version)}),
+		kv("$inc", bson.D{kv("attempts", 1)}),
+	})
+	if err != nil {
+		return "", false, fmt.Errorf("claim dirty code %s: %w", ref.Code, err)
+	}
+	if !claimed {
+		return "", false, nil
+	}
+	return version, true, nil
+}
+
+// Remove takes a code out of the set if its entry's version is still seen.
+// False: somebody marked or claimed it since, or it is gone already.
+func (d *Dirty) Remove(ctx context.Context, ref push.Ref, seen string) (bool, error) {
+	result, err := d.entries.DeleteOne(ctx, seenEntry(ref, seen))
+	if err != nil {
+		return false, fmt.Errorf("remove dirty code %s: %w", ref.Code, err)
+	}
+	return result.DeletedCount > 0, nil
+}
+
+func seenEntry(ref push.Ref, version string) bson.D {
+	return bson.D{kv("_id", refID(ref)), kv("version", version)}
+}
+
+// newVersion returns a value that no other call returns, in any process.
+func newVersion() string { return bson.NewObjectID().Hex() }
+
+// afterRef is the filter of what comes after a code in the order of the _ids.
+func afterRef(after push.Ref) bson.D {
+	if after == (push.Ref{}) {
+		return bson.D{}
+	}
+	return bson.D{kv("_id", bson.D{kv("$gt", refID(after))})}
+}
+
+// page bounds a find to at most limit documents in one round trip.
+func page(limit int) *options.FindOptionsBuilder {
+	limit = max(limit, 1)
+	return options.Find().SetLimit(int64(limit)).SetBatchSize(int32(min(limit, 1<<20)))
+}
+
+func findAll[T any](ctx context.Context, from *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder) ([]T, error) {
+	cursor, err := from.Find(ctx, filter, opts)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", from.Name(), err)
+	}
+	var docs []T
+	if err := cursor.All(ctx, &docs); err != nil {
+		return nil, fmt.Errorf("list %s: %w", from.Name(), err)
+	}
+	return docs, nil
+}

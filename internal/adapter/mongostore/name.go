@@ -1,0 +1,59 @@
+package mongostore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rollcall-dev/rollcall/internal/push"
+)
+
+// Limits of the names that producers choose, in bytes.
+const (
+	MaxTenantID = 64
+	MaxStaffID  = 64 // WeCom's own limit of a userid
+	MaxCodeID   = 128
+)
+
+// The order of the replacements is of no matter: strings.Replacer never looks
+// at its own output.
+var (
+	toField   = strings.NewReplacer("%", "%25", ".", "%2E", "$", "%24")
+	fromField = strings.NewReplacer("%25", "%", "%2E", ".", "%24", "$")
+)
+
+// fieldName turns a staff ID into the name of a field. A userid of WeCom may
+// hold a dot, which MongoDB reads as a path, and a name of a field may not
+// begin with a dollar: both are percent-encoded, and so is the percent sign.
+// Everything else stays as it is.
+func fieldName(staff string) string { return toField.Replace(staff) }
+
+// staffOf is the inverse of fieldName.
+func staffOf(field string) string { return fromField.Replace(field) }
+
+// scoped is the _id of what belongs to a tenant: "tenant/name". A tenant ID
+// holds no slash, so that no two pairs share an _id.
+func scoped(tenant, name string) string { return tenant + "/" + name }
+
+// refID is the _id of the record and of the dirty entry of a code. It holds the
+// tenant, so that an event that names the wrong one can never take the place
+// of the right one.
+func refID(ref push.Ref) string { return scoped(ref.Tenant, ref.Code) }
+
+func checkTenantID(id string) error {
+	if strings.Contains(id, "/") {
+		return fmt.Errorf("tenant ID %q holds a slash", id)
+	}
+	return checkID("tenant", id, MaxTenantID)
+}
+
+func checkID(what, id string, limit int) error {
+	switch {
+	case id == "":
+		return fmt.Errorf("empty %s ID", what)
+	case len(id) > limit:
+		return fmt.Errorf("%s ID of %d bytes, at most %d are allowed", what, len(id), limit)
+	case strings.ContainsRune(id, 0):
+		return fmt.Errorf("%s ID %q holds a zero byte", what, id)
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package mongostore
+
+import "github.com/rollcall-dev/rollcall/internal/roster"
+
+// tenantDoc is a document of the collection tenants (docs/facts.md).
+type tenantDoc struct {
+	ID              string   `bson:"_id"`
+	TimeZone        string   `bson:"time_zone,omitempty"`
+	DailyTotal      int      `bson:"daily_total,omitempty"`
+	Fallback        []string `bson:"fallback,omitempty"`
+	Tier            string   `bson:"tier,omitempty"`
+	Whitelisted     bool     `bson:"whitelisted,omitempty"`
+	Lane            string   `bson:"lane,omitempty"`
+	MaxRemovalShare float64  `bson:"max_removal_share,omitempty"`
+}
+
+// tenantFields are the fields that a verdict needs; producers may keep others.
+var tenantFields = []string{
+	"time_zone", "daily_total", "fallback", "tier", "whitelisted", "lane", "max_removal_share",
+}
+
+func (d tenantDoc) tenant() roster.Tenant {
+	return roster.Tenant{
+		ID:              d.ID,
+		TimeZone:        d.TimeZone,
+		DailyTotal:      d.DailyTotal,
+		Fallback:        d.Fallback,
+		Tier:            d.Tier,
+		Whitelisted:     d.Whitelisted,
+		Lane:            roster.LaneSwitch(d.Lane),
+		MaxRemovalShare: d.MaxRemovalShare,
+	}
+}
+
+func tenantDocOf(t roster.Tenant) tenantDoc {
+	return tenantDoc{
+		ID:              t.ID,
+		TimeZone:        t.TimeZone,
+		DailyTotal:      t.DailyTotal,
+		Fallback:        t.Fallback,
+		Tier:            t.Tier,
+		Whitelisted:     t.Whitelisted,
+		Lane:            string(t.Lane),
+		MaxRemovalShare: t.MaxRemovalShare,
+	}
+}
