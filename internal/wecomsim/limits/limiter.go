@@ -140,3 +140,10 @@ func (c Config) clone() Config {
 	c.Corp, c.IP = slices.Clone(c.Corp), slices.Clone(c.IP)
 	return c
 }
+
+// Concurrency returns the most calls in flight per corp and API; 0 is no limit.
+func (l *Limiter) Concurrency() int {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.config.Concurrency
+}
