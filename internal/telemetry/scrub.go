@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-dev/rollcall/internal/config"
@@ -35,17 +36,12 @@ var secretEndings = []string{"token", "secret", "password", "passwd", "authoriza
 
 func secretKey(key string) bool {
 	key = strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
-	for _, ending := range secretEndings {
-		if strings.HasSuffix(key, ending) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(secretEndings, func(ending string) bool { return strings.HasSuffix(key, ending) })
 }
 
 // scrubAttr is the ReplaceAttr of the log handlers.
-func scrubAttr(_ []string, a slog.Attr) slog.Attr {
-	if secretKey(a.Key) {
+func scrubAttr(groups []string, a slog.Attr) slog.Attr {
+	if secretKey(a.Key) || slices.ContainsFunc(groups, secretKey) {
 		return slog.String(a.Key, config.Redacted)
 	}
 	switch a.Value.Kind() {
