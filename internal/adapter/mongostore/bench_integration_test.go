@@ -64,8 +64,8 @@ func newWorld(t testing.TB, now func() time.Time) *world {
 
 // storeBench feeds the store the way a producer does.
 func storeBench(t *testing.T) pushtest.StoreBench {
-	w, facts := newWorld(t, time.Now), (*mongostore.Facts)(nil)
-	facts = w.Database.Facts()
+	w := newWorld(t, time.Now)
+	facts := w.Facts()
 	must := func(err error) {
 		if err != nil {
 			t.Errorf("producer: %v", err)

@@ -18,8 +18,8 @@ type codeDoc struct {
 	Switches   switchesDoc `bson:"switches"`
 	OnEmpty    string      `bson:"on_empty,omitempty"`
 	Revision   int64       `bson:"revision"`
-	CreatedAt  time.Time   `bson:"created_at"`
-	UpdatedAt  time.Time   `bson:"updated_at"`
+	CreatedAt  time.Time   `bson:"created_at,omitempty"`
+	UpdatedAt  time.Time   `bson:"updated_at,omitempty"`
 	Lane       string      `bson:"lane,omitempty"`
 	Deleted    bool        `bson:"deleted,omitempty"`
 	Remark     string      `bson:"remark,omitempty"`

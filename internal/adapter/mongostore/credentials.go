@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ErrNoCredentials: the tenant has no credentials for WeCom.
+// ErrNoCredentials says that the tenant has no credentials for WeCom.
 var ErrNoCredentials = errors.New("no credentials")
 
 // credentialsDoc is a document of the collection credentials. Its formatted

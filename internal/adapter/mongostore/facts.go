@@ -14,7 +14,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
-// ErrUnknownStaff: the tenant has no such staff member.
+// ErrUnknownStaff says that the tenant has no such staff member.
 var ErrUnknownStaff = errors.New("unknown staff member")
 
 // batch is how many documents one bulk write carries.
@@ -63,7 +63,6 @@ func (f *Facts) PutStaff(ctx context.Context, tenant string, staff ...roster.Sta
 		if err != nil {
 			return fmt.Errorf("put staff %s: %w", one.ID, err)
 		}
-		// setAll put what is always there first: $set with the staff's name.
 		set := bson.D{kv("tenant", tenant), kv("staff", one.ID)}
 		for day, n := range one.Added {
 			set = append(set, kv("added."+string(day), n))
@@ -99,7 +98,7 @@ func (f *Facts) PutCodes(ctx context.Context, codes ...roster.Code) error {
 
 // setAll is the update that makes the named fields of a document what doc says
 // they are: those that doc's encoding has are set, the others removed.
-func setAll(doc any, names []string) (bson.D, error) {
+func setAll[T tenantDoc | staffDoc | codeDoc](doc T, names []string) (bson.D, error) {
 	raw, err := bson.Marshal(doc)
 	if err != nil {
 		return nil, err
