@@ -232,7 +232,7 @@ type bench struct {
 
 var baseOptions = intake.Options{
 	Workers: 4, TenantCap: 3, MaxHeld: 100, MaxHold: 15 * time.Second, Recheck: time.Second,
-	Stumble: 200 * time.Millisecond, DrainTimeout: 5 * time.Second, MaxFailures: 3, Logger: slog.New(slog.DiscardHandler),
+	Stumble: 200 * time.Millisecond, DrainTimeout: 5 * time.Second, MaxFailures: 3, Beat: func() {}, Logger: slog.New(slog.DiscardHandler),
 }
 
 func run(t *testing.T, opts intake.Options, answer func(context.Context, push.Ref, func()) push.Outcome) *bench {

@@ -29,8 +29,14 @@ type Options struct {
 	// MaxFailures is how many redeliveries a code that panics gets before it
 	// becomes dirty.
 	MaxFailures int
-	Logger      *slog.Logger
+	// Beat is called at least every BeatEvery while the intake's own loop
+	// turns; it must not wait.
+	Beat   func()
+	Logger *slog.Logger
 }
+
+// BeatEvery is the longest time between two beats of a healthy intake.
+const BeatEvery = 5 * time.Second
 
 // Ports are what an Intake needs from the world. All are required.
 type Ports struct {
@@ -207,12 +213,15 @@ func ids(messages []message) []MessageID {
 
 // keepDeadlines ends holds when their time has come.
 func (in *Intake) keepDeadlines(ctx context.Context) {
-	timer := time.NewTimer(time.Hour)
+	timer := time.NewTimer(BeatEvery)
 	defer timer.Stop()
 	for {
+		wait := BeatEvery
 		if next := in.expire(); !next.IsZero() {
-			timer.Reset(time.Until(next))
+			wait = min(wait, time.Until(next))
 		}
+		timer.Reset(wait)
+		in.opts.Beat()
 		select {
 		case <-ctx.Done():
 			return

@@ -4,24 +4,18 @@ import (
 	"context"
 	"time"
 
+	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
-)
-
-// The outcomes of a refresh, as metric labels and span attributes.
-const (
-	OutcomeDone = "done"
-	OutcomeHold = "hold"
-	OutcomePark = "park"
-	OutcomeFail = "fail"
 )
 
 // Ended is the end of one refresh.
 type Ended struct {
-	Outcome  string
-	Reason   reason.Reason
+	// Outcome is what the intake made of the refresh's: a hold beyond MaxHeld
+	// is a park, a park that could not be stored a failure.
+	Outcome  push.Outcome
 	Duration time.Duration // of the refresh itself
 	// Freshness is the age of the earliest event that the refresh covered;
-	// only with OutcomeDone.
+	// only of a push.Done.
 	Freshness time.Duration
 	Waited    reason.Reason // what the code waited for before; "" is nothing
 }

@@ -35,7 +35,8 @@ func (in *Intake) refresh(ctx context.Context, work keyqueue.Work[message]) {
 	case push.Fail:
 		in.fail(ctx, work, out, &ended)
 	}
-	span.SetAttributes(attribute.String("rollcall.outcome", ended.Outcome), attribute.String("rollcall.reason", ended.Reason.String()))
+	kind, why := push.Describe(ended.Outcome)
+	span.SetAttributes(attribute.String("rollcall.outcome", kind), attribute.String("rollcall.reason", why.String()))
 	in.Observer.Ended(ctx, ended)
 }
 
@@ -46,7 +47,7 @@ func (in *Intake) observe(key keyqueue.Key) {
 }
 
 func (in *Intake) done(work keyqueue.Work[message], out push.Done, ended *Ended) {
-	ended.Outcome, ended.Reason = OutcomeDone, out.Reason
+	ended.Outcome = out
 	end := in.end(work.Key, in.queue.Done)
 	ended.Freshness = time.Since(end.PublishedAt)
 	ended.Waited = end.Waited
@@ -68,7 +69,7 @@ func (in *Intake) end(key keyqueue.Key, how func(keyqueue.Key) keyqueue.Ending[m
 func (in *Intake) hold(ctx context.Context, work keyqueue.Work[message], out push.Hold, ended *Ended) {
 	wait := keyqueue.Wait{Until: out.Until, Cause: out.Cause, Firm: out.Cause.Firm()}
 	if in.tryHold(work.Key, wait) {
-		ended.Outcome, ended.Reason = OutcomeHold, out.Cause
+		ended.Outcome = out
 		return
 	}
 	mark := push.Mark{
@@ -103,7 +104,7 @@ func (in *Intake) park(ctx context.Context, work keyqueue.Work[message], mark pu
 		in.fail(ctx, work, push.Fail{Class: reason.StoreDown, Err: err}, ended)
 		return
 	}
-	ended.Outcome, ended.Reason = OutcomePark, mark.Reason
+	ended.Outcome = push.Park{Mark: mark}
 	in.end(work.Key, in.queue.Park)
 	in.opts.Logger.WarnContext(ctx, "code parked in the dirty set",
 		"tenant", work.Tenant, "code", work.Code, "reason", mark.Reason, "detail", mark.Detail, "due", mark.Due)
@@ -116,7 +117,7 @@ func (in *Intake) fail(ctx context.Context, work keyqueue.Work[message], out pus
 		in.park(ctx, work, in.panicked(work, out), ended)
 		return
 	}
-	ended.Outcome, ended.Reason = OutcomeFail, out.Class
+	ended.Outcome = out
 	wait := in.stumble(work.Message)
 	wait.Cause = out.Class
 	in.mu.Lock()

@@ -15,6 +15,7 @@ type Done struct {
 	Reason reason.Reason // Pushed, Unchanged, Deleted, NobodyLeft
 	// NextChange is when time alone changes the verdict; zero: never.
 	NextChange time.Time
+	Slow       bool // the code is in the slow lane
 }
 
 // Hold: come back at Until. Not a failure.
@@ -41,3 +42,19 @@ func (Done) outcome() {}
 func (Hold) outcome() {}
 func (Park) outcome() {}
 func (Fail) outcome() {}
+
+// Describe returns the kind of an outcome (done, hold, park, fail) and its
+// reason, as logs, metrics and traces show them.
+func Describe(o Outcome) (string, reason.Reason) {
+	switch o := o.(type) {
+	case Done:
+		return "done", o.Reason
+	case Hold:
+		return "hold", o.Cause
+	case Park:
+		return "park", o.Mark.Reason
+	case Fail:
+		return "fail", o.Class
+	}
+	return "none", ""
+}

@@ -203,7 +203,7 @@ func (a *attempt) settled(ctx context.Context) Outcome {
 	if out := a.tidyRecord(ctx); out != nil {
 		return out
 	}
-	return Done{Reason: reason.Unchanged, NextChange: a.verdict.NextChange}
+	return a.done(reason.Unchanged)
 }
 
 // push waits for its turn, or announces the call and makes it.
@@ -319,7 +319,11 @@ func (a *attempt) commit(ctx context.Context) Outcome {
 	if !open.IsZero() {
 		return Hold{Until: open, Cause: reason.Unsettled}
 	}
-	return Done{Reason: reason.Pushed, NextChange: a.verdict.NextChange}
+	return a.done(reason.Pushed)
+}
+
+func (a *attempt) done(why reason.Reason) Outcome {
+	return Done{Reason: why, NextChange: a.verdict.NextChange, Slow: a.verdict.Lane.Slow()}
 }
 
 // settle splits the open intents: our own and those whose call must have
