@@ -40,3 +40,38 @@ func (brokenStore) PutRefusal(context.Context, string, wecom.Refusal, time.Durat
 }
 
 func (brokenStore) DropRefusal(context.Context, string) error { return errStoreDown }
+
+// hangingStore answers when its caller gives up.
+type hangingStore struct{}
+
+func (hangingStore) Get(ctx context.Context, _ string) (wecom.Token, bool, error) {
+	<-ctx.Done()
+	return wecom.Token{}, false, ctx.Err()
+}
+
+func (hangingStore) Put(ctx context.Context, _ string, _ wecom.Token) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (hangingStore) Invalidate(ctx context.Context, _ string, _ wecom.Secret) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (hangingStore) Lease(ctx context.Context, _ string, _ time.Duration) (wecom.Lease, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// leasedStore has its lease with somebody else.
+type leasedStore struct{ wecom.TokenStore }
+
+func (leasedStore) Lease(context.Context, string, time.Duration) (wecom.Lease, error) {
+	return nil, nil
+}
+
+// deafStore does not hear that a token was refused.
+type deafStore struct{ wecom.TokenStore }
+
+func (deafStore) Invalidate(context.Context, string, wecom.Secret) error { return errStoreDown }

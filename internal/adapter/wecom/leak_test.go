@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -25,6 +24,7 @@ import (
 // error, log line, span or metric holds the token, the secret or the query
 // they travel in.
 func TestNothingLeaks(t *testing.T) {
+	t.Parallel()
 	for _, m := range misfortunes() {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -139,5 +139,3 @@ func (o *output) collect(t *testing.T) metricdata.ResourceMetrics {
 	}
 	return data
 }
-
-func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -91,8 +92,9 @@ func (m misfortune) update(t *testing.T, options wecom.EndpointOptions) error {
 func (m misfortune) options(t *testing.T, options wecom.EndpointOptions) wecom.EndpointOptions {
 	transport := newTransport(t)
 	options.HTTP = &http.Client{Transport: transport}
-	options.Timeout = time.Second
+	options.Timeout = 400 * time.Millisecond // "no answer in time" has to get there first
 	if m.answer == nil {
+		options.Timeout = 50 * time.Millisecond
 		transport.DialContext = m.dial
 		options.BaseURL = "http://wecom.invalid"
 		return options
@@ -169,7 +171,7 @@ func dialHangs(ctx context.Context, _, _ string) (netConn, error) {
 
 func newServer(t *testing.T, handler http.Handler) *httptest.Server {
 	server := httptest.NewUnstartedServer(handler)
-	server.Config.ErrorLog = quiet()
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.Start()
 	t.Cleanup(server.Close)
 	return server

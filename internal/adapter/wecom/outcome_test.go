@@ -16,6 +16,7 @@ import (
 // What an update's end says about WeCom: the line between "surely not applied"
 // and "unknown" is what keeps the push protocol honest.
 func TestOutcomeOfAnUpdate(t *testing.T) {
+	t.Parallel()
 	for _, m := range misfortunes() {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -39,6 +40,7 @@ func TestOutcomeOfAnUpdate(t *testing.T) {
 
 // Reading changes nothing, so its outcome is never unknown.
 func TestOutcomeOfARead(t *testing.T) {
+	t.Parallel()
 	for _, m := range misfortunes() {
 		if m.want == nil {
 			continue

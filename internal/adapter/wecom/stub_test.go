@@ -29,6 +29,9 @@ const (
 	tokenTag = "tok3n/+"
 )
 
+// noDeadline lets a call be sent whenever.
+var noDeadline time.Time
+
 // credentials of one tenant, which a test may change.
 type credentials struct {
 	mu     sync.Mutex
@@ -67,6 +70,8 @@ type stub struct {
 	before func(op string)
 	// response is the body of a successful call by operation.
 	response map[string]string
+	// pages are the answers of a listing by cursor.
+	pages map[string]string
 }
 
 type received struct {
@@ -115,6 +120,10 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.giveToken(w, r)
 	case r.URL.Query().Get("access_token") != s.good:
 		io.WriteString(w, `{"errcode":40014,"errmsg":"invalid access_token"}`)
+	case op == wecom.OpList && s.pages != nil:
+		var asked struct{ Cursor string }
+		_ = json.Unmarshal(body, &asked)
+		io.WriteString(w, s.pages[asked.Cursor])
 	case s.response[op] != "":
 		io.WriteString(w, s.response[op])
 	default:
@@ -132,10 +141,7 @@ func (s *stub) giveToken(w http.ResponseWriter, r *http.Request) {
 		s.given++
 	}
 	s.good = fmt.Sprintf("%s%d", tokenTag, s.given)
-	answer, _ := json.Marshal(map[string]any{
-		"errcode": 0, "errmsg": "ok", "access_token": s.good, "expires_in": s.lifetime,
-	})
-	w.Write(answer)
+	fmt.Fprintf(w, `{"errcode":0,"errmsg":"ok","access_token":%q,"expires_in":%d}`, s.good, s.lifetime)
 }
 
 // count returns how often an operation was called.
@@ -238,14 +244,18 @@ func callError(t *testing.T, err error) *push.CallError {
 	return callErr
 }
 
+// mustToken may be called from any goroutine of a test.
 func mustToken(t *testing.T, tokens *wecom.Tokens) string {
 	t.Helper()
 	token, err := tokens.Token(t.Context(), tenant)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 	return token.Reveal()
 }
+
+// elapse lets d pass; in a synctest bubble that takes no time.
+func elapse(d time.Duration) { <-time.After(d) }
 
 func notBefore(t *testing.T, err error) time.Time {
 	t.Helper()
