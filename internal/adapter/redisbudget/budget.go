@@ -180,11 +180,12 @@ func refusal(r reply) push.Admission {
 func (b *Budget) admitLocal(ask push.Ask) push.Admission {
 	now := b.scripts.clock()
 	tenant, address := b.tenantQuestion(ask.Tenant, ask.Code), b.addressQuestion(ask.Ref)
-	from, cause := now, reason.Throttled
-	if end := b.known.blockedUntil(tenant.keys, now); !end.IsZero() {
-		from, cause = end, reason.Blocked
+	cause := reason.Throttled
+	blocked := b.known.blockedUntil(tenant.keys, now)
+	if !blocked.IsZero() {
+		cause = reason.Blocked
 	}
-	p := b.floor.ask(ask.Ref, now, from)
+	p := b.floor.ask(ask.Ref, now, blocked)
 	if p.charged {
 		b.known.charge(tenant.keys, b.tenant, b.opts.Instances, now)
 		b.known.charge(address.keys, b.address, b.opts.Instances, now)

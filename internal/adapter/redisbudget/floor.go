@@ -56,19 +56,23 @@ type placed struct {
 	kept    bool // at is, or was, the code's own
 }
 
-// ask charges one call of ref, not before from, or finds the slot that an
-// earlier ask has booked.
-func (f *floor) ask(ref push.Ref, now, from time.Time) placed {
+// ask charges one call of ref, or finds the slot that an earlier ask has
+// booked, not before the end of a block (zero: there is none).
+func (f *floor) ask(ref push.Ref, now, blocked time.Time) placed {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if at, ok := f.slots[ref]; ok {
-		if at.After(now) && !at.Before(from) {
+		if at.After(now) && !at.Before(blocked) {
 			return placed{at: at, kept: true}
 		}
 		delete(f.slots, ref)
-		if !at.Before(from) && !now.After(at.Add(f.usable)) {
+		if !at.Before(blocked) && !now.After(at.Add(f.usable)) {
 			return placed{at: at, kept: true}
 		}
+	}
+	from := now
+	if blocked.After(now) {
+		from = blocked
 	}
 	tenant := f.limiter(ref.Tenant, now).ReserveN(from, 1)
 	address := f.address.ReserveN(from, 1)

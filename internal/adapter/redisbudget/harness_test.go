@@ -128,6 +128,8 @@ type attempt struct {
 	kind  kind
 	first time.Time
 	asks  int
+	// instance owns the code's key.
+	instance int
 }
 
 func newWorld(t testing.TB, client redis.Scripter, opts Options, instances int, seed uint64) *world {
@@ -181,7 +183,7 @@ func (w *world) change(ref push.Ref, k kind) {
 	if _, ok := w.waiting[ref]; ok {
 		return
 	}
-	a := &attempt{ref: ref, kind: k, first: w.clock.now()}
+	a := &attempt{ref: ref, kind: k, first: w.clock.now(), instance: w.rng.IntN(len(w.instances))}
 	w.waiting[ref] = a
 	w.try(a)
 }
@@ -189,7 +191,10 @@ func (w *world) change(ref push.Ref, k kind) {
 func (w *world) try(a *attempt) {
 	a.asks++
 	now := w.clock.now()
-	b := w.instances[w.rng.IntN(len(w.instances))]
+	if w.rng.IntN(20) == 0 { // now and then a code comes back to another instance
+		a.instance = w.rng.IntN(len(w.instances))
+	}
+	b := w.instances[a.instance]
 	adm := ask(w.t, b, a.ref.Tenant, a.ref.Code, a.kind)
 	switch {
 	case adm.Granted:

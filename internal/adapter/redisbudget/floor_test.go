@@ -1,0 +1,190 @@
+package redisbudget
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+// Redis fails under constant demand and comes back, with and without its data:
+// the calls go on at this instance's share, and no window is exceeded in or
+// across the outage.
+func TestRedisGoneAndBack(t *testing.T) {
+	for _, loss := range []string{"keeps its data", "loses its data"} {
+		t.Run(loss, func(t *testing.T) {
+			client, server := miniClient(t)
+			w := newWorld(t, client, scaled(), 2, 9)
+			w.late = 20 * time.Millisecond
+			rate, _ := w.instances[0].Rate()
+			w.demand("corp", int(rate*w.opts.ParkAfter.Seconds()), 4*rate, 0.1)
+			w.run(40 * time.Second)
+			server.SetError("LOADING the machine is on fire")
+			outage := w.clock.now()
+			w.run(40 * time.Second)
+			got := float64(between(w.all, outage.Add(5*time.Second), 35*time.Second)) / (35 * rate)
+			if got < 0.8 || got > 1.05 {
+				t.Errorf("%.2f of the rate while Redis was gone, want nearly all of it", got)
+			}
+			server.SetError("")
+			if loss == "loses its data" {
+				server.FlushAll()
+			}
+			w.run(90 * time.Second)
+			w.check()
+			if full := fullest(w.all, w.opts.TenantWindows[1]); full < 0.7 {
+				t.Errorf("the fullest long window holds %.2f of what it may", full)
+			}
+		})
+	}
+}
+
+func TestWithoutRedisATenantIsNeitherStoppedNorUnlimited(t *testing.T) {
+	client, server := miniClient(t)
+	clock := newTestClock()
+	o := tight()
+	o.Instances, o.TenantBurst = 4, 20
+	o.TenantWindows[0].Calls = 20 + 4 + 2*62 // 2 calls a second
+	b := newBudget(t, client, o.fixed(clock))
+	server.SetError("gone")
+	first, second := ask(t, b, "corp", "x", addition), ask(t, b, "corp", "y", addition)
+	if !first.Granted || seconds(first.Expires) != 1.7 {
+		t.Errorf("first: %+v, want a grant for 1.7 s", first)
+	}
+	if !second.Booked || seconds(second.At) != 2 || second.Cause != reason.Throttled {
+		t.Errorf("second: %+v, want a slot two seconds on, a quarter of the rate", second)
+	}
+	if err := b.GiveBack(t.Context(), push.Ref{Tenant: "corp", Code: "y"}); err != nil {
+		t.Error(err)
+	}
+	if got := throttled(t, b, ErrCodeFrequency); got != 60 {
+		t.Errorf("blocked until %v, want second 60", got)
+	}
+	if a := ask(t, b, "corp", "z", addition); a.Granted || a.Cause != reason.Blocked {
+		t.Errorf("%+v, want a block", a)
+	}
+	server.SetError("")
+	clock.advance(2 * time.Second)
+	if a := ask(t, b, "corp", "z", addition); a.Granted || a.Cause != reason.Blocked || seconds(a.At) != 60 {
+		t.Errorf("Redis is back: %+v, want the block to hold there", a)
+	}
+}
+
+func TestAnEndedContextIsTheOnlyError(t *testing.T) {
+	client, server := miniClient(t)
+	b := newBudget(t, client, tight().fixed(newTestClock()))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.Admit(ctx, push.Ask{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Admit: %v, want %v", err, context.Canceled)
+	}
+	if _, err := b.Throttled(ctx, "corp", ErrCodeFrequency); !errors.Is(err, context.Canceled) {
+		t.Errorf("Throttled: %v, want %v", err, context.Canceled)
+	}
+	if err := b.GiveBack(ctx, push.Ref{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("GiveBack: %v, want %v", err, context.Canceled)
+	}
+	server.Close()
+	if _, err := b.Admit(t.Context(), push.Ask{}); err != nil {
+		t.Errorf("Redis is gone: %v, want no error", err)
+	}
+}
+
+// One log line a change of state, however many asks; Redis is left alone for
+// RetryAfter after a failure.
+func TestChangesOfStateAreToldOnce(t *testing.T) {
+	client, server := miniClient(t)
+	clock := newTestClock()
+	reader := sdk.NewManualReader()
+	var log bytes.Buffer
+	o := tight().fixed(clock)
+	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	o.Meter = sdk.NewMeterProvider(sdk.WithReader(reader)).Meter("test")
+	b := newBudget(t, client, o)
+
+	ask(t, b, "corp", "1", addition)
+	server.SetError("gone")
+	for range 3 {
+		clock.advance(2 * time.Second)
+		ask(t, b, "corp", "2", addition)
+	}
+	during := sums(t, reader)
+	server.SetError("")
+	ask(t, b, "corp", "3", addition)
+	if got := sums(t, reader)["rollcall.budget.degraded"]; got != 1 {
+		t.Errorf("degraded %d within RetryAfter, want 1", got)
+	}
+	clock.advance(2 * time.Second)
+	ask(t, b, "corp", "4", addition)
+
+	if lines := strings.Count(log.String(), "\n"); lines != 2 {
+		t.Errorf("%d log lines, want one each way:\n%s", lines, log.String())
+	}
+	if diff := cmp.Diff(map[string]int64{"rollcall.budget.admissions": 4, "rollcall.budget.degraded": 1}, during); diff != "" {
+		t.Errorf("metrics while Redis is gone (-want +got):\n%s", diff)
+	}
+	if got := sums(t, reader)["rollcall.budget.degraded"]; got != 0 {
+		t.Errorf("degraded %d at the end, want 0", got)
+	}
+}
+
+// sums adds up each instrument's points.
+func sums(t *testing.T, reader sdk.Reader) map[string]int64 {
+	t.Helper()
+	var rm metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &rm); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int64{}
+	for _, scope := range rm.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			switch data := m.Data.(type) {
+			case metricdata.Sum[int64]:
+				for _, p := range data.DataPoints {
+					got[m.Name] += p.Value
+				}
+			case metricdata.Gauge[int64]:
+				for _, p := range data.DataPoints {
+					got[m.Name] += p.Value
+				}
+			}
+		}
+	}
+	return got
+}
+
+func TestTheFloorIsBounded(t *testing.T) {
+	now := epoch
+	p := paceOf([]Window{{127, time.Minute}}, 2, 1, 2*time.Second, 0.5)
+	f := newFloor(p, paceOf([]Window{{1 << 20, time.Minute}}, 9, 1, 2*time.Second, 0.5), 1, time.Hour, time.Second)
+	f.maxTenants, f.maxSlots = 3, 1
+	var got []bool
+	for _, tenant := range []string{"a", "b", "c", "d", "e"} {
+		got = append(got, !f.ask(push.Ref{Tenant: tenant}, now, time.Time{}).at.After(now))
+		now = now.Add(time.Millisecond)
+	}
+	if diff := cmp.Diff([]bool{true, true, true, true, false}, got); diff != "" {
+		t.Errorf("d and e share one limiter (-want +got):\n%s", diff)
+	}
+	now = now.Add(time.Hour)
+	f.ask(push.Ref{Tenant: "f"}, now, time.Time{})
+	if n := len(f.tenants); n > 3 {
+		t.Errorf("%d limiters kept, want 3 at most", n)
+	}
+	for _, code := range []string{"1", "2", "3", "4"} {
+		f.ask(push.Ref{Tenant: "f", Code: code}, now, time.Time{})
+	}
+	if n := len(f.slots); n != 1 {
+		t.Errorf("%d slots kept, want 1", n)
+	}
+}
