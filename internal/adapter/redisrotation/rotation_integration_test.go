@@ -1,0 +1,139 @@
+//go:build integration
+
+package redisrotation
+
+import (
+	"crypto/rand"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/test/stack/stacktest"
+)
+
+func realRotation(t testing.TB) (*Rotation, push.Ref) {
+	t.Helper()
+	o, err := redis.ParseURL(stacktest.RedisURL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(o)
+	t.Cleanup(func() { _ = client.Close() })
+	r, err := New(client, Options{Prefix: "test-" + rand.Text() + ":"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, push.Ref{Tenant: "corp", Code: "hot"}
+}
+
+// 64 goroutines draw while another refreshes the set again and again: every
+// quota is met exactly, nobody is drawn twice in a lap, and no draw meets a set
+// that is not there.
+func TestQuotasAreExactUnderConcurrency(t *testing.T) {
+	r, ref := realRotation(t)
+	quota := map[string]int{"a": 500, "b": 1000, "c": 0, "d": 1500, "e": 3000}
+	set := push.Set{}
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		set.Seats = append(set.Seats, roster.Seat{Staff: name, Headroom: quota[name]})
+	}
+	version, ok, err := r.Replace(t.Context(), ref, 0, set)
+	if err != nil || !ok {
+		t.Fatalf("replace: %v, %v", ok, err)
+	}
+	stop := make(chan struct{})
+	var refreshes sync.WaitGroup
+	refreshes.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			v, ok, err := r.Replace(t.Context(), ref, version, set)
+			if err != nil || !ok || v <= version {
+				t.Errorf("refresh: version %d after %d, %v, %v", v, version, ok, err)
+				return
+			}
+			version = v
+		}
+	})
+	drawn := drawAll(t, r, ref)
+	close(stop)
+	refreshes.Wait()
+
+	had := map[string]map[int64]bool{}
+	count := map[string]int{}
+	for _, d := range drawn {
+		if had[d.Staff] == nil {
+			had[d.Staff] = map[int64]bool{}
+		}
+		if had[d.Staff][d.Lap] {
+			t.Fatalf("%s was drawn twice in lap %d", d.Staff, d.Lap)
+		}
+		had[d.Staff][d.Lap] = true
+		count[d.Staff]++
+	}
+	for name, want := range quota {
+		if count[name] != want {
+			t.Errorf("%s was drawn %d times, want %d", name, count[name], want)
+		}
+	}
+}
+
+// drawAll draws from 64 goroutines until everybody is exhausted.
+func drawAll(t *testing.T, r *Rotation, ref push.Ref) []Drawn {
+	t.Helper()
+	var (
+		mu    sync.Mutex
+		drawn []Drawn
+		wg    sync.WaitGroup
+	)
+	for range 64 {
+		wg.Go(func() {
+			for {
+				d, err := r.Draw(t.Context(), ref)
+				if errors.Is(err, ErrExhausted) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				drawn = append(drawn, d)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return drawn
+}
+
+func BenchmarkDrawOneHotCode(b *testing.B) {
+	r, ref := realRotation(b)
+	set := push.Set{}
+	for i := range 100 {
+		set.Seats = append(set.Seats, roster.Seat{Staff: string(rune('A'+i/10)) + string(rune('0'+i%10)), Headroom: -1})
+	}
+	if _, ok, err := r.Replace(b.Context(), ref, 0, set); err != nil || !ok {
+		b.Fatalf("replace: %v, %v", ok, err)
+	}
+	var failed atomic.Int64
+	b.SetParallelism(32)
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			if _, err := r.Draw(b.Context(), ref); err != nil {
+				failed.Add(1)
+			}
+		}
+	})
+	if n := failed.Load(); n > 0 {
+		b.Errorf("%d draws failed", n)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "draws/s")
+}
