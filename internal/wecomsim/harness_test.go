@@ -182,3 +182,15 @@ func wait[T any](tb testing.TB, ch <-chan T, what string) T {
 	}
 	return v
 }
+
+// eventually polls until the condition holds.
+func eventually(tb testing.TB, what string, holds func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); !holds(); <-tick.C {
+		if time.Now().After(deadline) {
+			tb.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

@@ -92,7 +92,9 @@ func (w *way) met(now time.Time) edition {
 // write applies change at now; customers meet it after the delay.
 func (w *way) write(now time.Time, delay time.Duration, change func(*Way)) {
 	before := w.met(now)
-	later := slices.DeleteFunc(slices.Clone(w.editions), func(e edition) bool { return !e.from.After(now) })
+	later := slices.DeleteFunc(slices.Clone(w.editions), func(e edition) bool {
+		return !e.from.After(now) || e.version < before.version // arrived, or overtaken
+	})
 	change(&w.Way)
 	w.Version++
 	w.UpdatedAt = now
