@@ -19,8 +19,9 @@ import (
 // The verdict on a deleted code has an empty list, no notes and judges
 // nobody: there is nothing to keep true, so nothing is wrong.
 //
-// Deciding is stable: with the verdict as last (its Members, the code's
-// Revision, Kept if it notes reason.NobodyLeft) the verdict is the same.
+// Deciding is stable: once the verdict is pushed and is last (its Members, the
+// code's Revision, Kept if it notes reason.NobodyLeft), the same facts give it
+// again; only NextChange may be later, when it rested on somebody who left.
 func Decide(f Facts, last Last, rules LaneRules, now time.Time) (Verdict, error) {
 	if f.Code.Deleted {
 		return Verdict{Round: f.Counters.Round, Hash: hashOf(nil, &f.Code)}, nil

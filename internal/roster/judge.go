@@ -27,14 +27,16 @@ func (d *decider) judge(id string, s *Staff, known bool, limits *Member) standin
 	if bar != "" {
 		return standing{bar: bar}
 	}
-	st := standing{room: noCeiling, roomTomorrow: noCeiling}
-	if d.facts.Code.Family.Rotates() {
-		st.room = d.room(id, s, limits, d.today, d.addedToday)
-		if d.byDay(limits) {
-			_, tomorrow := d.midnight()
-			st.roomTomorrow = d.room(id, s, limits, tomorrow, d.facts.Counters.Days[tomorrow])
-		} else {
-			st.roomTomorrow = st.room
+	if !d.facts.Code.Family.Rotates() {
+		return standing{room: noCeiling, roomTomorrow: noCeiling}
+	}
+	st := standing{room: d.room(id, s, limits, d.today, d.addedToday)}
+	st.roomTomorrow = st.room
+	if d.byDay(limits) {
+		st.roomTomorrow = d.room(id, s, limits, "", nil)
+		_, tomorrow := d.midnight()
+		if s.Added[tomorrow] != 0 || d.facts.Counters.Days[tomorrow][id] != 0 {
+			d.changesAtMidnight() // and after the day that follows, again
 		}
 	}
 	return st
@@ -81,11 +83,11 @@ func (d *decider) duty(s *Staff) reason.Reason {
 	case s.Schedule == nil:
 		return ""
 	}
-	clock := d.clock(s.Schedule.TimeZone)
-	if change, ok := s.Schedule.dutyChange(clock); ok {
-		d.changesAt(time.Unix(change, 0))
+	now := s.Schedule.duty(d.clock(s.Schedule.TimeZone))
+	if now.changes {
+		d.changesAt(time.Unix(now.change, 0))
 	}
-	if s.Schedule.on(clock, clock.wall) {
+	if now.on {
 		return ""
 	}
 	return reason.OffDuty
@@ -118,7 +120,8 @@ func (d *decider) byDay(m *Member) bool {
 }
 
 // room returns the additions left on day before the nearest ceiling, the
-// round's aside; added holds the code's additions of that day.
+// round's aside; added holds the code's additions of that day. The day "" has
+// no additions.
 func (d *decider) room(id string, s *Staff, m *Member, day Day, added map[string]int) int {
 	room := noCeiling
 	if total := d.facts.Tenant.DailyTotal; total > 0 {

@@ -34,7 +34,7 @@ type person struct {
 	despite reason.Reason
 
 	// Additions left before the nearest ceiling other than the round's: now,
-	// and after the next midnight if nobody is added until then.
+	// and on a day without additions.
 	room, roomTomorrow int
 }
 
@@ -71,10 +71,15 @@ func (d *decider) gather() {
 	for i := range d.people {
 		d.order[i] = entry{staff: d.people[i].staff, at: int32(i)}
 	}
-	slices.SortFunc(d.order, func(a, b entry) int {
-		return cmp.Or(strings.Compare(a.staff, b.staff), cmp.Compare(a.at, b.at))
-	})
+	slices.SortFunc(d.order, byStaff)
 	d.linkPlaces()
+}
+
+func byStaff(a, b entry) int {
+	if by := strings.Compare(a.staff, b.staff); by != 0 {
+		return by
+	}
+	return cmp.Compare(a.at, b.at)
 }
 
 func (d *decider) add(staff string, part part, place int) *person {

@@ -113,17 +113,14 @@ func reachOf(shifts []Shift, second int64) int64 {
 	return end
 }
 
-// on reports whether wall is working time.
-func (s *Schedule) on(c *wallClock, wall int64) bool { return s.reach(c, wall) > wall }
-
 // flip returns the first wall time after wall at which duty is another than
-// at wall, as if clocks were never moved; false when that never comes.
-func (s *Schedule) flip(c *wallClock, wall int64) (int64, bool) {
-	end := s.reach(c, wall)
-	if end == wall {
+// at wall, as if clocks were never moved; false when that never comes. reach
+// is the schedule's reach at wall.
+func (s *Schedule) flip(c *wallClock, wall, reach int64) (int64, bool) {
+	if reach == wall {
 		return s.begins(c, wall)
 	}
-	return s.ends(c, end)
+	return s.ends(c, reach)
 }
 
 // quietDays is the length of a run of days without a flip and without a
@@ -195,21 +192,32 @@ func (s *Schedule) nextSpecial(day int64) (int64, bool) {
 	return first, first != forever
 }
 
-// dutyChange returns the first instant after the clock's, in Unix seconds, at
-// which duty is another than now; false when that never comes.
-func (s *Schedule) dutyChange(c *wallClock) (int64, bool) {
-	flip, ok := s.flip(c, c.wall)
-	if ok && flip-c.offset < c.end {
-		return flip - c.offset, true
-	}
-	return s.changeAcross(c)
+// duty is what a schedule says at one instant.
+type duty struct {
+	on      bool
+	changes bool  // whether it ever does
+	change  int64 // the first instant, in Unix seconds, at which on is another
 }
 
-// changeAcross is dutyChange when clocks are moved before duty changes.
-func (s *Schedule) changeAcross(c *wallClock) (int64, bool) {
-	p, wall, on := c.period, c.wall, s.on(c, c.wall)
+// duty returns what the schedule says now, by the clock of its zone.
+func (s *Schedule) duty(c *wallClock) duty {
+	reach := s.reach(c, c.wall)
+	now := duty{on: reach > c.wall}
+	flip, ok := s.flip(c, c.wall, reach)
+	if ok && flip-c.offset < c.end {
+		now.change, now.changes = flip-c.offset, true
+		return now
+	}
+	now.change, now.changes = s.changeAcross(c, now.on)
+	return now
+}
+
+// changeAcross returns the first instant at which duty is not as it is now,
+// when clocks are moved before that; false when it never comes.
+func (s *Schedule) changeAcross(c *wallClock, on bool) (int64, bool) {
+	p, wall := c.period, c.wall
 	for {
-		flip, ok := s.flip(c, wall)
+		flip, ok := s.flip(c, wall, s.reach(c, wall))
 		if ok && flip-p.offset < p.end {
 			return flip - p.offset, true
 		}
@@ -219,7 +227,7 @@ func (s *Schedule) changeAcross(c *wallClock) (int64, bool) {
 		moved := p.end
 		p = periodAt(c.loc, moved)
 		shown := moved + p.offset
-		if s.on(c, shown) != on {
+		if s.reach(c, shown) > shown != on {
 			return moved, true
 		}
 		if !ok && shown >= wall {
