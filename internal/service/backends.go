@@ -1,0 +1,93 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/redis/go-redis/extra/redisotel/v9"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
+	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
+	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/telemetry"
+)
+
+// openMongo prepares the connections to MongoDB; the server may be away.
+func openMongo(cfg config.MongoDB, role string) (*mongostore.Database, error) {
+	return mongostore.Open(mongostore.Options{
+		URI:         cfg.URI.Reveal(),
+		Database:    cfg.Database,
+		AppName:     "rollcall-" + role,
+		Timeout:     cfg.Timeout,
+		MaxPoolSize: uint64(cfg.MaxPool),
+	})
+}
+
+// openRedis prepares the connections to Redis; the server may be away.
+func openRedis(cfg config.Redis, tel *telemetry.Telemetry) (redis.UniversalClient, error) {
+	opts, err := redis.ParseURL(cfg.URL.Reveal())
+	if err != nil {
+		return nil, errors.New("ROLLCALL_REDIS_URL is not a Redis URL") // err repeats the URL, password included
+	}
+	opts.DialTimeout, opts.ReadTimeout, opts.WriteTimeout = cfg.Timeout, cfg.Timeout, cfg.Timeout
+	opts.ContextTimeoutEnabled = true
+	opts.PoolSize = cfg.MaxPool
+	opts.MaxRetries = -1 // a script is not repeated blindly; its caller knows what a failure means
+	client := redis.NewClient(opts)
+	if err := redisotel.InstrumentTracing(client, redisotel.WithTracerProvider(tel.Tracers), redisotel.WithDBStatement(false)); err != nil {
+		return nil, fmt.Errorf("trace Redis: %w", err)
+	}
+	return client, nil
+}
+
+// token returns how to get the broker's token; nil when none is configured.
+func token(cfg config.Pulsar) func() (string, error) {
+	switch {
+	case cfg.Token.Set():
+		return func() (string, error) { return cfg.Token.Reveal(), nil }
+	case cfg.TokenFile != "":
+		return func() (string, error) {
+			text, err := os.ReadFile(cfg.TokenFile)
+			if err != nil {
+				return "", fmt.Errorf("read the broker's token: %w", err)
+			}
+			return strings.TrimSpace(string(text)), nil
+		}
+	}
+	return nil
+}
+
+func busOptions(cfg config.Config, joins <-chan struct{}, tel *telemetry.Telemetry) pulsarbus.Options {
+	o := pulsarbus.DefaultOptions()
+	o.URL = cfg.Pulsar.URL
+	o.Topic = cfg.Pulsar.Topic
+	o.Subscription = cfg.Pulsar.Subscription
+	o.Name = cfg.Refresher.Instance
+	o.DeadLetterTopic = cfg.Pulsar.DeadLetterTopic
+	o.Token = token(cfg.Pulsar)
+	o.TrustCertsFile = cfg.Pulsar.TLSCAFile
+	o.ConnectionTimeout = cfg.Pulsar.ConnectTimeout
+	o.OperationTimeout = cfg.Pulsar.OperationTimeout
+	o.ReceiverQueueSize = cfg.Pulsar.ReceiverQueue
+	o.Joins = joins
+	o.Logger = tel.Log
+	o.Registerer = tel.Registerer
+	return o
+}
+
+// closers are run last to first; they end what was opened.
+type closers []func(context.Context) error
+
+func (c *closers) add(f func(context.Context) error) { *c = append(*c, f) }
+
+func (c *closers) close(ctx context.Context) error {
+	var failed []error
+	for i := len(*c) - 1; i >= 0; i-- {
+		failed = append(failed, (*c)[i](ctx))
+	}
+	return errors.Join(failed...)
+}

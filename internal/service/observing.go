@@ -1,0 +1,81 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rollcall-dev/rollcall/internal/intake"
+	"github.com/rollcall-dev/rollcall/internal/keyqueue"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
+)
+
+// observer turns what the intake tells into metrics.
+type observer struct{ *metrics.Refresher }
+
+func (o observer) Ended(ctx context.Context, e intake.Ended) {
+	o.Refreshed(ctx, e.Outcome, e.Duration)
+	switch out := e.Outcome.(type) {
+	case push.Done:
+		if out.Reason == reason.Pushed {
+			o.Fresh(ctx, metrics.Freshness{Age: e.Freshness, Slow: out.Slow, Throttled: e.Waited == reason.Throttled})
+		}
+	case push.Park:
+		o.Parked(ctx, out.Mark.Reason)
+	}
+}
+
+func (o observer) Coalesced(n int) {
+	for range n {
+		o.Refresher.Coalesced(context.Background())
+	}
+}
+
+func (o observer) Redelivered() { o.Refresher.Redelivered(context.Background()) }
+
+func (o observer) DeadLettered(cause reason.Reason) {
+	o.Refresher.DeadLettered(context.Background(), cause)
+}
+
+func (o observer) HandedBack(int) {}
+
+// backlog reads the intake's numbers for the metrics.
+func backlog(stats keyqueue.Stats) metrics.Backlog {
+	return metrics.Backlog{Runnable: stats.Ready, InFlight: stats.InFlight, Held: stats.ByCause}
+}
+
+// observedVendor counts the calls by what became of them.
+type observedVendor struct {
+	push.Vendor
+	metrics *metrics.Refresher
+}
+
+func (v observedVendor) Update(ctx context.Context, call push.Call) error {
+	err := v.Vendor.Update(ctx, call)
+	answer, class := metrics.Applied, reason.Reason("")
+	var failed *push.CallError
+	if errors.As(err, &failed) {
+		class = push.Classify(failed)
+		answer = metrics.Refused
+		if failed.Unknown {
+			answer = metrics.Unknown
+		}
+	}
+	v.metrics.Pushed(ctx, answer, class)
+	return err
+}
+
+// observedBudget counts the refusals by cause.
+type observedBudget struct {
+	push.Budget
+	metrics *metrics.Refresher
+}
+
+func (b observedBudget) Admit(ctx context.Context, ask push.Ask) (push.Admission, error) {
+	admission, err := b.Budget.Admit(ctx, ask)
+	if err == nil && !admission.Granted {
+		b.metrics.BudgetRefused(ctx, admission.Cause)
+	}
+	return admission, err
+}

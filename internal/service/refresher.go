@@ -1,0 +1,177 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
+	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
+	"github.com/rollcall-dev/rollcall/internal/adapter/redishint"
+	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
+	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/intake"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/telemetry"
+	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
+)
+
+// stallLimit is the age of the intake's last beat from which the process
+// counts as hung.
+const stallLimit = 4 * intake.BeatEvery
+
+// refresher is one consumer with all that it needs.
+type refresher struct {
+	cfg      config.Config
+	tel      *telemetry.Telemetry
+	health   *telemetry.Health
+	metrics  *metrics.Refresher
+	db       *mongostore.Database
+	redis    redis.UniversalClient
+	closers  closers
+	bus      *pulsarbus.Subscription
+	joins    *redishint.Joins
+	intake   *intake.Intake
+	protocol *push.Protocol
+}
+
+// RunRefresher consumes refresh events until ctx ends, then drains: it stops
+// receiving, finishes what is in flight, confirms the acks and closes. Work
+// that was not started goes back to the broker.
+func RunRefresher(ctx context.Context, cfg config.Config, version string) (err error) {
+	return runRole(ctx, cfg, "refresher", version, func(ctx context.Context, host *host) error {
+		r := &refresher{cfg: cfg, tel: host.tel, health: host.health}
+		defer func() {
+			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.Refresher.DrainTimeout)
+			defer cancel()
+			err = errors.Join(err, r.closers.close(closing))
+		}()
+		if err := r.open(ctx); err != nil {
+			return err
+		}
+		host.tel.Log.InfoContext(ctx, "refresher ready", "instance", cfg.Refresher.Instance, "topic", cfg.Pulsar.Topic)
+		return r.intake.Run(ctx)
+	})
+}
+
+// open connects to everything; what it opened, closers ends.
+func (r *refresher) open(ctx context.Context) error {
+	var err error
+	if r.metrics, err = metrics.NewRefresher(r.tel.Meters.Meter("github.com/rollcall-dev/rollcall")); err != nil {
+		return err
+	}
+	if r.db, err = openMongo(r.cfg.MongoDB, "refresher"); err != nil {
+		return err
+	}
+	r.closers.add(r.db.Close)
+	if r.redis, err = openRedis(r.cfg.Redis, r.tel); err != nil {
+		return err
+	}
+	r.closers.add(func(context.Context) error { return r.redis.Close() })
+	if err := r.subscribe(ctx); err != nil {
+		return err
+	}
+	if err := r.assemble(); err != nil {
+		return err
+	}
+	stop, err := r.metrics.ObserveBacklog(func() metrics.Backlog { return backlog(r.intake.Stats()) })
+	if err != nil {
+		return err
+	}
+	r.closers.add(func(context.Context) error { return stop() })
+	r.watch()
+	return nil
+}
+
+// subscribe joins the subscription and tells the siblings, so that they hand
+// back what they hold.
+func (r *refresher) subscribe(ctx context.Context) error {
+	r.joins = redishint.New(r.redis, r.cfg.Pulsar.Subscription, redishint.Options{
+		Prefix: r.cfg.Redis.KeyPrefix, Instance: r.cfg.Refresher.Instance, Logger: r.tel.Log,
+	})
+	listening, stop := context.WithCancel(context.WithoutCancel(ctx))
+	heard := r.joins.Listen(listening)
+	r.closers.add(func(context.Context) error {
+		stop()
+		r.joins.Wait()
+		return nil
+	})
+	var err error
+	if r.bus, err = pulsarbus.Open(ctx, busOptions(r.cfg, heard, r.tel)); err != nil {
+		return fmt.Errorf("subscribe to %s: %w", r.cfg.Pulsar.Topic, err)
+	}
+	r.closers.add(r.bus.Close)
+	if err := r.joins.Publish(ctx); err != nil {
+		r.tel.Log.WarnContext(ctx, "siblings were not told of the join; keys move more slowly", "error", err)
+	}
+	return nil
+}
+
+// assemble hands the adapters to the protocol and the protocol to the intake.
+func (r *refresher) assemble() error {
+	wecom, closeIdle, err := newVendor(r.cfg, r.db, r.redis, r.tel)
+	if err != nil {
+		return err
+	}
+	r.closers.add(func(context.Context) error { closeIdle(); return nil })
+	budget, err := newBudget(r.cfg, r.redis, r.tel)
+	if err != nil {
+		return err
+	}
+	rotation, err := redisrotation.New(r.redis, redisrotation.Options{Prefix: r.cfg.Redis.KeyPrefix})
+	if err != nil {
+		return err
+	}
+	limited := newConcurrency(observedVendor{wecom, r.metrics}, r.cfg.Refresher.TenantInFlight, r.setTenantCap)
+	r.protocol = push.New(push.Ports{
+		Store: r.db.Store(), Rotation: rotation, Budget: observedBudget{budget, r.metrics}, Vendor: limited, Breaker: wecom,
+	}, protocolOptions(r.cfg))
+	r.intake = intake.New(intake.Ports{
+		Subscription: r.bus, Refresher: r.protocol, Dirty: r.db.Dirty(), Observer: observer{r.metrics},
+	}, intakeOptions(r.cfg, r.health.Heartbeat("intake", stallLimit).Beat, r.tel))
+	return nil
+}
+
+func (r *refresher) setTenantCap(tenant string, n int) { r.intake.SetTenantCap(tenant, n) }
+
+// watch names the dependencies without which the refresher is not ready.
+func (r *refresher) watch() {
+	r.health.Depend(
+		telemetry.Dependency{Name: "mongodb", Ask: r.db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second},
+		telemetry.Dependency{Name: "redis", Ask: r.pingRedis, Every: 5 * time.Second, Timeout: 3 * time.Second},
+	)
+}
+
+func (r *refresher) pingRedis(ctx context.Context) error { return r.redis.Ping(ctx).Err() }
+
+func protocolOptions(cfg config.Config) push.Options {
+	return push.Options{
+		Owner:        cfg.Refresher.Instance,
+		CallTimeout:  cfg.WeCom.CallTimeout,
+		IntentMargin: cfg.Refresher.IntentMargin,
+		ParkAfter:    cfg.Refresher.ParkAfter,
+		Lanes:        roster.LaneRules{FastFor: cfg.Lane.FastFor, FastTiers: cfg.Lane.FastTiers, SlowInterval: cfg.Lane.SlowInterval},
+		Backoff:      push.Backoff{Base: cfg.Refresher.BackoffBase, Cap: cfg.Refresher.BackoffCap},
+		MaxFailures:  cfg.Refresher.MaxFailures,
+		Now:          time.Now,
+	}
+}
+
+func intakeOptions(cfg config.Config, beat func(), tel *telemetry.Telemetry) intake.Options {
+	return intake.Options{
+		Workers:      cfg.Refresher.Workers,
+		TenantCap:    cfg.Refresher.TenantInFlight,
+		MaxHeld:      cfg.Refresher.MaxHeld,
+		MaxHold:      cfg.Refresher.MaxHold,
+		Recheck:      cfg.Refresher.Recheck,
+		Stumble:      cfg.Refresher.BackoffBase,
+		DrainTimeout: cfg.Refresher.DrainTimeout,
+		MaxFailures:  cfg.Refresher.MaxFailures,
+		Beat:         beat,
+		Logger:       tel.Log,
+	}
+}

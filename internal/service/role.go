@@ -1,0 +1,57 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/telemetry"
+)
+
+// flushTimeout is how long the last metrics and spans may take.
+const flushTimeout = 5 * time.Second
+
+// host is what every role runs in.
+type host struct {
+	tel    *telemetry.Telemetry
+	health *telemetry.Health
+}
+
+// runRole sets up telemetry and the health and metrics server, runs the role
+// until it returns, and takes everything down again.
+func runRole(ctx context.Context, cfg config.Config, role, version string, body func(context.Context, *host) error) (err error) {
+	tel, err := telemetry.Setup(ctx, cfg.Telemetry, role, version)
+	if err != nil {
+		return err
+	}
+	tel.Install()
+	defer func() {
+		flushing, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+		defer cancel()
+		err = errors.Join(err, tel.Shutdown(flushing))
+	}()
+	h := &host{tel: tel, health: telemetry.NewHealth()}
+	ops, err := tel.ListenOps(ctx, cfg.Telemetry.HTTPAddr, h.health)
+	if err != nil {
+		return err
+	}
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stopServing()
+	wg.Go(func() {
+		if err := ops.Serve(serving); err != nil {
+			tel.Log.ErrorContext(serving, "health and metrics are not served", "error", err)
+		}
+	})
+	wg.Go(func() { h.health.Run(serving) })
+	stopping := context.AfterFunc(ctx, h.health.Stopping)
+	defer stopping()
+	if err := body(ctx, h); err != nil {
+		return fmt.Errorf("%s: %w", role, err)
+	}
+	return nil
+}
