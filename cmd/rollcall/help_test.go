@@ -15,7 +15,7 @@ import (
 func TestDocsAreCurrent(t *testing.T) {
 	for file, printed := range map[string]string{
 		"../../docs/configuration.md": envMarkdown(config.Reference()),
-		"../../docs/metrics.md":       metricsMarkdown(metrics.Catalogue()),
+		"../../docs/metrics.md":       metricsMarkdown(metrics.Catalog()),
 	} {
 		kept, err := os.ReadFile(file)
 		if err != nil {
@@ -30,7 +30,7 @@ func TestDocsAreCurrent(t *testing.T) {
 func TestScreensFitTheirWidth(t *testing.T) {
 	for name, screen := range map[string]string{
 		"help env":     envScreen(config.Reference()),
-		"help metrics": metricsScreen(metrics.Catalogue()),
+		"help metrics": metricsScreen(metrics.Catalog()),
 	} {
 		for line := range strings.SplitSeq(screen, "\n") {
 			if columns(line) > screenWidth {

@@ -25,7 +25,7 @@ func newHelpMetricsCommand() *cobra.Command {
 			if markdown {
 				render = metricsMarkdown
 			}
-			_, err := io.WriteString(cmd.OutOrStdout(), render(metrics.Catalogue()))
+			_, err := io.WriteString(cmd.OutOrStdout(), render(metrics.Catalog()))
 			return err
 		},
 	}
@@ -33,10 +33,10 @@ func newHelpMetricsCommand() *cobra.Command {
 	return cmd
 }
 
-// metricsScreen renders the catalogue for a terminal: a paragraph each.
-func metricsScreen(catalogue []metrics.Instrument) string {
+// metricsScreen renders the catalog for a terminal: a paragraph each.
+func metricsScreen(catalog []metrics.Instrument) string {
 	var b strings.Builder
-	for i, m := range catalogue {
+	for i, m := range catalog {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -66,13 +66,13 @@ func seriesOf(m metrics.Instrument) string {
 }
 
 // metricsMarkdown renders docs/metrics.md.
-func metricsMarkdown(catalogue []metrics.Instrument) string {
+func metricsMarkdown(catalog []metrics.Instrument) string {
 	var b strings.Builder
 	b.WriteString("# Metrics\n\n<!-- Printed by `rollcall help metrics --markdown`; a test compares. Change internal/telemetry/metrics instead. -->\n\n")
 	b.WriteString("Every process serves its metrics to Prometheus at `/metrics` (`ROLLCALL_HTTP_ADDR`), and pushes them over OTLP when `OTEL_METRICS_EXPORTER` or `OTEL_EXPORTER_OTLP_ENDPOINT` says so. " +
 		"Every label is a closed set: no tenant, code or staff member makes a series, and a value outside the set is counted as `other`. " +
 		"Beside these there are Go's own (`go_*`, `process_*`) and the Pulsar client's (`pulsar_client_*`), except that the latter's `pulsar_client_consumer_processing_time_seconds` is not to be trusted.\n")
-	for _, m := range catalogue {
+	for _, m := range catalog {
 		fmt.Fprintf(&b, "\n## %s\n\n`%s`: %s, unit `%s`, %s", m.Name, m.Prometheus, m.Kind, m.Unit, seriesOf(m))
 		if len(m.Buckets) > 0 {
 			fmt.Fprintf(&b, " of %d buckets each (%s)", len(m.Buckets)+1, bucketsOf(m))

@@ -30,6 +30,8 @@ const (
 // commands lists the subcommands, each from a file of its own.
 func commands() []*cobra.Command {
 	return []*cobra.Command{
+		newRefresherCommand(),
+		newKeeperCommand(),
 		newVersionCommand(),
 	}
 }

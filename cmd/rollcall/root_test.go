@@ -36,7 +36,7 @@ func TestCommandLines(t *testing.T) {
 		{"xyz", exitUsage, "", "rollcall: unknown command \"xyz\" for \"rollcall\"\n"},
 		{"version extra", exitUsage, "", "rollcall: unknown command \"extra\" for \"rollcall version\"\n"},
 		{"version --hlep", exitUsage, "", "rollcall: unknown flag \"--hlep\" for \"rollcall version\"; did you mean \"--help\"?\n"},
-		{"version --colour", exitUsage, "", "rollcall: unknown flag \"--colour\" for \"rollcall version\"; see \"rollcall version --help\"\n"},
+		{"version --shade", exitUsage, "", "rollcall: unknown flag \"--shade\" for \"rollcall version\"; see \"rollcall version --help\"\n"},
 		{"version -x", exitUsage, "", "rollcall: unknown flag \"-x\" for \"rollcall version\"; see \"rollcall version --help\"\n"},
 		{"help env --markdown=maybe", exitUsage, "", "rollcall: invalid argument \"maybe\" for \"--markdown\" flag: strconv.ParseBool: parsing \"maybe\": invalid syntax; see \"rollcall help env --help\"\n"},
 		{"help evn", exitUsage, "", "rollcall: unknown help topic \"evn\" for \"rollcall help\"; did you mean \"env\"?\n"},

@@ -62,7 +62,7 @@ func token(cfg config.Pulsar) func() (string, error) {
 }
 
 func busOptions(cfg config.Config, joins <-chan struct{}, tel *telemetry.Telemetry) pulsarbus.Options {
-	o := pulsarbus.DefaultOptions()
+	var o pulsarbus.Options
 	o.URL = cfg.Pulsar.URL
 	o.Topic = cfg.Pulsar.Topic
 	o.Subscription = cfg.Pulsar.Subscription

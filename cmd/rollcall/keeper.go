@@ -1,0 +1,27 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/service"
+)
+
+func newKeeperCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "keeper",
+		GroupID: groupRoles,
+		Short:   "Bring back codes that could not be finished",
+		Long: `The keeper releases the codes of the dirty set when they are due, at the pace of
+their tenant's budget, and makes codes dirty whose announced push was left
+without an outcome. One is enough; two do no harm.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd, config.NeedPulsar, config.NeedMongoDB, config.NeedRedis)
+			if err != nil {
+				return err
+			}
+			return service.RunKeeper(cmd.Context(), cfg, readBuild().String())
+		},
+	}
+}
