@@ -23,6 +23,7 @@ func (a *api) world() map[string]endpoint {
 		"POST /corps/{corp}/ways":              a.addWays,
 		"GET /corps/{corp}/ways/{way}":         a.way,
 		"DELETE /corps/{corp}/ways/{way}":      a.removeWay,
+		"POST /load":                           a.load,
 		"POST /reset":                          a.reset,
 	}
 }
@@ -73,7 +74,9 @@ func (a *api) verifyCallback(r *http.Request) (reply, error) {
 	return nil, nil
 }
 
-func (a *api) staff(r *http.Request) (reply, error) { return ok(a.sim.Staff(r.PathValue("corp"))) }
+func (a *api) staff(r *http.Request) (reply, error) {
+	return ok(append([]wecomsim.Staff{}, a.sim.Staff(r.PathValue("corp"))...))
+}
 
 func (a *api) setStaff(r *http.Request) (reply, error) {
 	staff, err := decode[[]wecomsim.Staff](r)
