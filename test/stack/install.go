@@ -132,7 +132,7 @@ func mavenVersions(name string) (version, plugin string, err error) {
 
 // once returns cache/name, built by build the first time. It is built in a
 // temporary folder and renamed, so that a half-finished one is never taken for
-// whole; a lock keeps two stacks from building at the same time.
+// whole; a lock keeps two stacks from building it at the same time.
 func (in *installer) once(ctx context.Context, part, name string, build func(dir string) error) (string, error) {
 	final := filepath.Join(in.cache, name)
 	if exists(final) {
@@ -147,7 +147,7 @@ func (in *installer) once(ctx context.Context, part, name string, build func(dir
 	}
 	if !exists(final) {
 		in.report(part, "downloading "+name+" (once)")
-		err = in.buildInto(final, build)
+		err = buildInto(final, build)
 	}
 	if err := errors.Join(err, unlock()); err != nil {
 		return "", fmt.Errorf("install %s: %w", name, err)
@@ -155,9 +155,14 @@ func (in *installer) once(ctx context.Context, part, name string, build func(dir
 	return final, nil
 }
 
-func (in *installer) buildInto(final string, build func(dir string) error) (err error) {
-	temp, err := os.MkdirTemp(in.cache, "unfinished-*")
-	if err != nil {
+// buildInto builds in a temporary folder beside final. Its name is always the
+// same, so that what a killed build left is removed by the next one.
+func buildInto(final string, build func(dir string) error) (err error) {
+	temp := final + ".unfinished"
+	if err := os.RemoveAll(temp); err != nil {
+		return err
+	}
+	if err := os.Mkdir(temp, 0o700); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()

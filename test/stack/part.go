@@ -105,15 +105,29 @@ func (p *Part) Restart(ctx context.Context) error {
 }
 
 // Pause freezes the server: its connections stay open and nothing answers, as
-// when a machine hangs.
-func (p *Part) Pause() error { return p.send(syscall.SIGSTOP) }
-
-// Resume lets a paused server go on.
-func (p *Part) Resume() error { return p.send(syscall.SIGCONT) }
-
-func (p *Part) send(sig syscall.Signal) error {
+// when a machine hangs. It returns when every thread stands still.
+func (p *Part) Pause(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := p.send(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	err := poll(ctx, time.Millisecond, func() bool { return frozen(p.proc.PID) || !p.running() })
+	if err != nil {
+		return fmt.Errorf("pause %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// Resume lets a paused server go on.
+func (p *Part) Resume() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.send(syscall.SIGCONT)
+}
+
+// send signals the server.
+func (p *Part) send(sig syscall.Signal) error {
 	if p.external() {
 		return fmt.Errorf("signal %s: %w", p.name, ErrExternal)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -30,32 +31,50 @@ func startOf(pid int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tick, err := startTick(string(stat))
+	status, err := parseStat(string(stat))
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(string(boot)) + "/" + tick, nil
-}
-
-// startTick picks the start time out of a stat line (proc(5), field 22). The
-// command's name, field 2, may hold blanks and parentheses itself, so fields
-// are counted from the last one.
-func startTick(stat string) (string, error) {
-	const state, startTime = 0, 19 // counted from field 3
-	_, rest, found := cutLast(stat, ")")
-	fields := strings.Fields(rest)
-	if !found || len(fields) <= startTime {
-		return "", fmt.Errorf("stat line %q has no start time", stat)
-	}
-	if fields[state] == "Z" || fields[state] == "X" {
+	if status.dead() {
 		return "", errNoProcess
 	}
-	return fields[startTime], nil
+	return strings.TrimSpace(string(boot)) + "/" + status.started, nil
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
+// frozen reports whether every thread of the process has stopped.
+func frozen(pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(threads) == 0 {
+		return false
 	}
-	return s, "", false
+	for _, thread := range threads {
+		stat, err := os.ReadFile(thread)
+		if err != nil {
+			return false
+		}
+		if status, err := parseStat(string(stat)); err != nil || status.state != "T" {
+			return false
+		}
+	}
+	return true
+}
+
+// procStatus is what we read from a stat line, see proc(5).
+type procStatus struct {
+	state   string // field 3: R running, S sleeping, T stopped, Z zombie, …
+	started string // field 22: clock ticks after the boot
+}
+
+// dead reports a process that is gone but for its parent's wait.
+func (s procStatus) dead() bool { return s.state == "Z" || s.state == "X" }
+
+// parseStat reads a stat line. The command's name, field 2, may hold blanks and
+// parentheses itself, so fields are counted from the last one.
+func parseStat(stat string) (procStatus, error) {
+	const state, startTime = 0, 19 // counted from field 3
+	fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:])
+	if len(fields) <= startTime {
+		return procStatus{}, fmt.Errorf("stat line %q has no start time", stat)
+	}
+	return procStatus{state: fields[state], started: fields[startTime]}, nil
 }

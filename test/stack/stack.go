@@ -58,12 +58,21 @@ func Start(ctx context.Context, options Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.start(ctx); err != nil {
-		s.temporary = false
-		err = errors.Join(err, s.Stop(context.WithoutCancel(ctx)))
-		return nil, fmt.Errorf("%w\nlogs: %s", err, s.Logs())
+	if err := s.startOrStop(ctx); err != nil {
+		return nil, err
 	}
 	return s, nil
+}
+
+// startOrStop starts all parts, or none.
+func (s *Stack) startOrStop(ctx context.Context) error {
+	err := s.start(ctx)
+	if err == nil {
+		return nil
+	}
+	s.temporary = false // the logs are needed
+	err = errors.Join(err, s.Stop(context.WithoutCancel(ctx)))
+	return fmt.Errorf("%w\nlogs: %s", err, s.Logs())
 }
 
 // Open returns the folder's stack as it is, running or not.

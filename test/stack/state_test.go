@@ -3,6 +3,7 @@ package stack
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,8 +43,8 @@ func TestABrokenStateIsAnErrorThatNamesTheFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openState(dir); err == nil {
-		t.Error("a broken state was read without an error")
+	if _, err := openState(dir); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, want one that names %s", err, path)
 	}
 }
 
