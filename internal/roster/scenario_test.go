@@ -117,17 +117,30 @@ func (s *stage) do(line string) (string, error) {
 		return "", verb(rest)
 	}
 	switch name {
-	case "decide", "commit":
-		v, err := roster.Decide(s.facts, s.last, s.rules, s.now)
-		if err != nil {
-			return "error: " + err.Error() + "\n", nil
-		}
-		if name == "commit" {
-			s.last = asLast(v, s.facts, s.now)
-		}
-		return s.show(v), nil
+	case "decide":
+		return s.decide(), nil
+	case "commit":
+		return s.commit(), nil
 	}
 	return "", fmt.Errorf("unknown word %q", name)
+}
+
+// decide returns what is decided of the facts so far, for people.
+func (s *stage) decide() string {
+	v, err := roster.Decide(s.facts, s.last, s.rules, s.now)
+	if err != nil {
+		return "error: " + err.Error() + "\n"
+	}
+	return s.show(v)
+}
+
+// commit does the same and takes the verdict as the last push.
+func (s *stage) commit() string {
+	said := s.decide()
+	if v, err := roster.Decide(s.facts, s.last, s.rules, s.now); err == nil {
+		s.last = asLast(v, s.facts, s.now)
+	}
+	return said
 }
 
 // asLast is the record that a push of the verdict leaves.

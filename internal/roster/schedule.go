@@ -205,33 +205,31 @@ func (s *Schedule) duty(c *wallClock) duty {
 	now := duty{on: reach > c.wall}
 	flip, ok := s.flip(c, c.wall, reach)
 	if ok && flip-c.offset < c.end {
-		now.change, now.changes = flip-c.offset, true
-		return now
+		return now.until(flip - c.offset)
 	}
-	now.change, now.changes = s.changeAcross(c, now.on)
-	return now
+	return s.changeAcross(c, now)
 }
 
-// changeAcross returns the first instant at which duty is not as it is now,
-// when clocks are moved before that; false when it never comes.
-func (s *Schedule) changeAcross(c *wallClock, on bool) (int64, bool) {
+// changeAcross finds when duty is not as it is now, for when clocks are moved
+// before that.
+func (s *Schedule) changeAcross(c *wallClock, now duty) duty {
 	p, wall := c.period, c.wall
 	for {
 		flip, ok := s.flip(c, wall, s.reach(c, wall))
 		if ok && flip-p.offset < p.end {
-			return flip - p.offset, true
+			return now.until(flip - p.offset)
 		}
 		if p.end == forever {
-			return 0, false
+			return now
 		}
 		moved := p.end
 		p = periodAt(c.loc, moved)
 		shown := moved + p.offset
-		if s.reach(c, shown) > shown != on {
-			return moved, true
+		if s.reach(c, shown) > shown != now.on {
+			return now.until(moved)
 		}
 		if !ok && shown >= wall {
-			return 0, false // constant from wall on, and clocks never show less again
+			return now // constant from wall on, and clocks never show less again
 		}
 		wall = shown
 		if eve := flip - 2*secondsADay; ok && eve > wall {
@@ -240,4 +238,9 @@ func (s *Schedule) changeAcross(c *wallClock, on bool) (int64, bool) {
 			wall = at + p.offset
 		}
 	}
+}
+
+func (d duty) until(unix int64) duty {
+	d.changes, d.change = true, unix
+	return d
 }

@@ -96,15 +96,25 @@ func TestDutyChangesFarAhead(t *testing.T) {
 		{"never on duty", roster.Schedule{}, time.Time{}},
 		{"always on duty", roster.Schedule{Weekly: allWeek}, time.Time{}},
 		{"always on duty where clocks move", roster.Schedule{TimeZone: "Europe/Berlin", Weekly: allWeek}, time.Time{}},
-		{"a holiday in years", roster.Schedule{Weekly: allWeek, Special: map[roster.Day][]roster.Shift{"20391231": nil}},
-			time.Date(2039, 12, 31, 0, 0, 0, 0, zone("Asia/Shanghai"))},
-		{"one day of work in years, in summer time", roster.Schedule{
-			TimeZone: "Europe/Berlin", Special: map[roster.Day][]roster.Shift{"20990701": {{From: 480, To: 960}}}},
-			time.Date(2099, 7, 1, 8, 0, 0, 0, zone("Europe/Berlin"))},
+		{
+			"a holiday in years",
+			roster.Schedule{Weekly: allWeek, Special: map[roster.Day][]roster.Shift{"20391231": nil}},
+			time.Date(2039, 12, 31, 0, 0, 0, 0, zone("Asia/Shanghai")),
+		},
+		{
+			"one day of work in years, in summer time",
+			roster.Schedule{
+				TimeZone: "Europe/Berlin", Special: map[roster.Day][]roster.Shift{"20990701": {{From: 480, To: 960}}},
+			},
+			time.Date(2099, 7, 1, 8, 0, 0, 0, zone("Europe/Berlin")),
+		},
 		{"special days in the past only", roster.Schedule{Special: map[roster.Day][]roster.Shift{"20200101": {{From: 0, To: 60}}}}, time.Time{}},
 		{"a special day that changes nothing", roster.Schedule{Weekly: allWeek, Special: map[roster.Day][]roster.Shift{"20260601": {{From: 0, To: 1440}}}}, time.Time{}},
-		{"vacation for forty days", roster.Schedule{Weekly: onlyMondays, Special: vacation},
-			time.Date(2026, 4, 13, 9, 0, 0, 0, zone("Asia/Shanghai"))},
+		{
+			"vacation for forty days",
+			roster.Schedule{Weekly: onlyMondays, Special: vacation},
+			time.Date(2026, 4, 13, 9, 0, 0, 0, zone("Asia/Shanghai")),
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

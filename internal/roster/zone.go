@@ -82,7 +82,7 @@ type wallClock struct {
 }
 
 // calendarDays is how many days from yesterday on a wallClock names without
-// formatting each anew: a week and its neighbours.
+// formatting each anew: yesterday and a week ahead.
 const calendarDays = 10
 
 func wallClockAt(name string, loc *time.Location, now time.Time) wallClock {
