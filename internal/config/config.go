@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
 )
 
 // Config is all that can be set, by concern. A Config returned by [Load]
@@ -38,7 +37,7 @@ func Load(needs ...Concern) (Config, error) {
 	var cfg Config
 	var wrong []Mistake
 	for _, f := range fields(&cfg) {
-		if m, ok := f.load(slices.Contains(needs, f.Concern)); !ok {
+		if m, ok := f.load(needs); !ok {
 			wrong = append(wrong, m)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,15 +42,15 @@ func newField(concern Concern, sf reflect.StructField, into reflect.Value) field
 }
 
 // load parses and checks the variable; false comes with the mistake.
-func (f field) load(needed bool) (Mistake, bool) {
+func (f field) load(needs []Concern) (Mistake, bool) {
 	text := os.Getenv(f.Name)
 	if text == "" && f.tag.Get("default") == "" {
-		if needed && f.tag.Get("required") == "true" {
+		if f.tag.Get("required") == "true" && slices.Contains(needs, f.Concern) {
 			return f.mistake("is not set and has no default"), false
 		}
 		return Mistake{}, true
 	}
-	if err := f.parse(text != ""); err != nil {
+	if err := f.parse(text); err != nil {
 		return f.mistake(f.explain(err)), false
 	}
 	if text == "" {
@@ -63,9 +64,9 @@ func (f field) load(needed bool) (Mistake, bool) {
 
 // parse lets envconfig convert this field alone: over a whole struct it would
 // stop at the first mistake.
-func (f field) parse(set bool) error {
+func (f field) parse(text string) error {
 	name := f.Name
-	if !set {
+	if text == "" {
 		name += "=" // no variable has such a name, so the default is taken
 	}
 	one := reflect.New(reflect.StructOf([]reflect.StructField{{

@@ -113,7 +113,8 @@ func TestInstanceIsHostAndProcess(t *testing.T) {
 
 // Every kind of mistake by itself: the line an operator reads.
 func TestOneMistake(t *testing.T) {
-	missing := filepath.Join(t.TempDir(), "none.pem")
+	folder := t.TempDir()
+	missing := filepath.Join(folder, "none.pem")
 	for _, tc := range []struct{ name, value, want string }{
 		{"ROLLCALL_WECOM_CALL_TIMEOUT", "abc", `ROLLCALL_WECOM_CALL_TIMEOUT="abc" is not a duration such as 500ms, 15s or 2m (accepted: 100ms to 1m)`},
 		{"ROLLCALL_WECOM_CALL_TIMEOUT", "5", `ROLLCALL_WECOM_CALL_TIMEOUT="5" is not a duration such as 500ms, 15s or 2m (accepted: 100ms to 1m)`},
@@ -142,7 +143,7 @@ func TestOneMistake(t *testing.T) {
 		{"ROLLCALL_REDIS_KEY_PREFIX", "{x}", `ROLLCALL_REDIS_KEY_PREFIX="{x}" holds other characters or is too long (accepted: letters, digits, '.', '_', '-', ':'; at most 50)`},
 		{"ROLLCALL_LANE_FAST_TIERS", "a,,b", `ROLLCALL_LANE_FAST_TIERS="a,,b" holds an empty word or a space (accepted: words separated by commas)`},
 		{"ROLLCALL_PULSAR_TOKEN_FILE", missing, `ROLLCALL_PULSAR_TOKEN_FILE="` + missing + `" cannot be read (accepted: a file that can be read)`},
-		{"ROLLCALL_PULSAR_TOKEN_FILE", os.TempDir(), `ROLLCALL_PULSAR_TOKEN_FILE="` + os.TempDir() + `" is not a file (accepted: a file that can be read)`},
+		{"ROLLCALL_PULSAR_TOKEN_FILE", folder, `ROLLCALL_PULSAR_TOKEN_FILE="` + folder + `" is not a file (accepted: a file that can be read)`},
 	} {
 		t.Run(tc.name+"="+tc.value, func(t *testing.T) {
 			setEnv(t, map[string]string{tc.name: tc.value})

@@ -17,7 +17,7 @@ func Nearest(word string, candidates []string) string {
 }
 
 // editDistance counts the insertions, deletions, replacements and swaps of
-// neighbours (a swap as one, the commonest slip) between two words.
+// neighbors (a swap as one, the commonest slip) between two words.
 func editDistance(a, b string) int {
 	var before, last []int
 	row := make([]int, len(b)+1)

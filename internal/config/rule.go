@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -155,7 +156,7 @@ func checkAddress(text string, _ reflect.Value) string {
 }
 
 func checkFile(text string, _ reflect.Value) string {
-	f, err := os.Open(text)
+	f, err := os.DirFS(filepath.Dir(text)).Open(filepath.Base(text))
 	if err != nil {
 		return "cannot be read"
 	}

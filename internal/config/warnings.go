@@ -15,7 +15,7 @@ var serviceLink = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT|PO
 
 // Warnings names the ROLLCALL_ variables of an environment (os.Environ) that
 // Rollcall does not know, each with the nearest name it does know. Values are
-// never shown: an unknown variable may be a misspelt secret.
+// never shown: an unknown variable may be a mistyped secret.
 func Warnings(environ []string) []string {
 	known := make([]string, 0, 64)
 	for _, f := range fields(&Config{}) {

@@ -56,9 +56,9 @@ func (h *Health) Live() Report {
 func (h *Health) Ready() Report {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	checks := make([]CheckReport, len(h.dependencies))
-	for i, d := range h.dependencies {
-		checks[i] = d.report()
+	checks := make([]CheckReport, 0, len(h.dependencies)+1)
+	for _, d := range h.dependencies {
+		checks = append(checks, d.report())
 	}
 	if h.stopping {
 		checks = append(checks, CheckReport{Name: "process", Error: "stopping"})

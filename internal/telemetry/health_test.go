@@ -150,7 +150,7 @@ func TestRunEndsWithItsQuestions(t *testing.T) {
 			t.Error("Run returned while a question was on its way")
 		}
 		if got := h.Ready().Checks[0].Error; got != "not asked yet" {
-			t.Errorf("the cancelled question counts as an answer: %q", got)
+			t.Errorf("the abandoned question counts as an answer: %q", got)
 		}
 	})
 }

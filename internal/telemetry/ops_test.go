@@ -140,9 +140,6 @@ func ask(t *testing.T, method, url string) (int, http.Header, string) {
 // quiet is a telemetry that exports nothing and logs nowhere.
 func quiet(t *testing.T) *Telemetry {
 	t.Helper()
-	for _, name := range []string{"OTEL_METRICS_EXPORTER", "OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
-		t.Setenv(name, "")
-	}
 	tel, err := setup(t.Context(), config.Telemetry{LogFormat: "json"}, io.Discard, "test", "v0")
 	if err != nil {
 		t.Fatal(err)

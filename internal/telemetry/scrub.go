@@ -21,7 +21,7 @@ var (
 
 // Scrub removes what looks like a secret from a text that is about to be
 // shown: parameters named like one, and user and password of a URL. It is the
-// second line of defence; the first is not to put a secret into a text.
+// second guard; the first is not to put a secret into a text.
 func Scrub(text string) string {
 	if !strings.ContainsAny(text, "=:") {
 		return text

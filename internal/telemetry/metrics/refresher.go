@@ -31,7 +31,7 @@ type Refresher struct {
 	states  series
 }
 
-// NewRefresher makes the instruments of the catalogue.
+// NewRefresher makes the instruments of the catalog.
 func NewRefresher(meter metric.Meter) (*Refresher, error) {
 	b := builder{meter: meter}
 	r := &Refresher{

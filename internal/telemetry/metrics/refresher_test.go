@@ -112,7 +112,7 @@ func TestBacklogIsAskedWhenCollected(t *testing.T) {
 	}
 }
 
-// However it is used, the series stay within the bound of the catalogue.
+// However it is used, the series stay within the bound of the catalog.
 func TestSeriesAreBounded(t *testing.T) {
 	r, reader := newRefresher(t)
 	for i := range 100 {

@@ -60,12 +60,12 @@ func (s series) bounded(i int, value string) string {
 	return ""
 }
 
-// find looks an instrument up in the catalogue.
+// find looks an instrument up in the catalog.
 func find(name string) (Instrument, error) {
-	for _, instrument := range Catalogue() {
+	for _, instrument := range Catalog() {
 		if instrument.Name == name {
 			return instrument, nil
 		}
 	}
-	return Instrument{}, fmt.Errorf("no instrument %s in the catalogue", name)
+	return Instrument{}, fmt.Errorf("no instrument %s in the catalog", name)
 }

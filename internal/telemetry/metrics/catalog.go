@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"slices"
+
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
@@ -95,8 +97,11 @@ const (
 	nameDeadLetters  = "rollcall.dead_letters"
 )
 
-// Catalogue is the table of all instruments of the refresher.
-func Catalogue() []Instrument {
+// Catalog is the table of all instruments of the refresher.
+func Catalog() []Instrument { return slices.Concat(refreshes(), calls(), messages()) }
+
+// refreshes are about codes: how fresh, how they end, how many wait.
+func refreshes() []Instrument {
 	return []Instrument{
 		{
 			Name: nameFreshness, Prometheus: "rollcall_refresh_freshness_seconds", Kind: Histogram, Unit: "s",
@@ -124,6 +129,12 @@ func Catalogue() []Instrument {
 			What:   "Codes in this process now: waiting for a worker (runnable), worked on (in_flight), or held until a deadline, by cause. cause is none unless held.",
 			Action: "runnable above zero for minutes: add workers or instances. held is no reason to scale: those codes wait for WeCom or for their lane. held near ROLLCALL_REFRESHER_MAX_HELD: codes overflow into the dirty set.",
 		},
+	}
+}
+
+// calls are about the vendor and its budget.
+func calls() []Instrument {
+	return []Instrument{
 		{
 			Name: namePushes, Prometheus: "rollcall_pushes_total", Kind: Counter, Unit: "{push}",
 			Labels: []Label{answers, label("class", []string{None}, failures, []reason.Reason{reason.Throttled})},
@@ -136,6 +147,12 @@ func Catalogue() []Instrument {
 			What:   "Pushes that had to wait, because of our own pace (throttled), a block after 45009 (blocked), a vendor in trouble (breaker_open), or because nobody could be asked (store_down).",
 			Action: "throttled is normal in a storm. blocked must stay at zero: see rollcall.pushes. store_down: Redis is gone and each instance paces itself.",
 		},
+	}
+}
+
+// messages are about what becomes of events besides being worked on.
+func messages() []Instrument {
+	return []Instrument{
 		{
 			Name: nameRedeliveries, Prometheus: "rollcall_redeliveries_total", Kind: Counter, Unit: "{message}",
 			What:   "Messages that came again.",

@@ -20,7 +20,7 @@ func TestEveryInstrumentIsDescribed(t *testing.T) {
 	name := regexp.MustCompile(`^rollcall(\.[a-z_]+)+$`)
 	unit := regexp.MustCompile(`^(s|\{[a-z]+\})$`)
 	seen := map[string]bool{}
-	for _, i := range Catalogue() {
+	for _, i := range Catalog() {
 		switch {
 		case !name.MatchString(i.Name) || seen[i.Name]:
 			t.Errorf("%s: not a name, or twice", i.Name)
@@ -38,10 +38,10 @@ func TestEveryInstrumentIsDescribed(t *testing.T) {
 }
 
 // A label that comes from a reason has room for one that is not in the set; no
-// value is there twice; the whole catalogue stays small.
+// value is there twice; the whole catalog stays small.
 func TestLabelsAreClosedSets(t *testing.T) {
 	total := 0
-	for _, i := range Catalogue() {
+	for _, i := range Catalog() {
 		each := 1
 		if i.Kind == Histogram {
 			each = len(i.Buckets) + 3 // and +Inf, sum and count
@@ -63,7 +63,7 @@ func TestLabelsAreClosedSets(t *testing.T) {
 	}
 }
 
-// The Prometheus names in the catalogue are those that Prometheus sees.
+// The Prometheus names in the catalog are those that Prometheus sees.
 func TestPrometheusNames(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	exporter, err := prometheusexporter.New(prometheusexporter.WithRegisterer(registry), prometheusexporter.WithoutScopeInfo(), prometheusexporter.WithoutTargetInfo())
@@ -84,7 +84,7 @@ func TestPrometheusNames(t *testing.T) {
 	for _, family := range families {
 		got = append(got, family.GetName())
 	}
-	for _, i := range Catalogue() {
+	for _, i := range Catalog() {
 		want = append(want, i.Prometheus)
 	}
 	slices.Sort(got)
@@ -94,9 +94,9 @@ func TestPrometheusNames(t *testing.T) {
 	}
 }
 
-func TestFindKnowsOnlyTheCatalogue(t *testing.T) {
+func TestFindKnowsOnlyTheCatalog(t *testing.T) {
 	if _, err := find("rollcall.nothing"); err == nil {
-		t.Error("found an instrument that is not in the catalogue")
+		t.Error("found an instrument that is not in the catalog")
 	}
 }
 
