@@ -10,14 +10,17 @@ import (
 	"syscall"
 )
 
-func main() {
+func main() { os.Exit(execute(os.Args[1:])) }
+
+// execute runs the command and returns the exit code.
+func execute(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	cmd := newCommand()
-	cmd.SetArgs(os.Args[1:])
+	cmd.SetArgs(args)
 	if err := cmd.ExecuteContext(ctx); err != nil {
 		fmt.Fprintf(os.Stderr, "wecomsim: %v\nRun \"wecomsim --help\" for the flags.\n", err)
-		stop()
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }

@@ -28,11 +28,12 @@ func run(ctx context.Context, set settings, logger *slog.Logger) error {
 	if err := load(sim, set.load); err != nil {
 		return err
 	}
-	vendor, err := net.Listen("tcp", set.addr)
+	var listen net.ListenConfig
+	vendor, err := listen.Listen(ctx, "tcp", set.addr)
 	if err != nil {
 		return fmt.Errorf("--addr %s: %w", set.addr, err)
 	}
-	steering, err := net.Listen("tcp", set.controlAddr)
+	steering, err := listen.Listen(ctx, "tcp", set.controlAddr)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--control-addr %s: %w", set.controlAddr, err), vendor.Close())
 	}
@@ -83,7 +84,7 @@ func load(sim *wecomsim.Sim, path string) error {
 	if path == "" {
 		return nil
 	}
-	file, err := os.Open(path)
+	file, err := os.Open(path) //nolint:gosec // the operator names the file
 	if err != nil {
 		return fmt.Errorf("--load: %w", err)
 	}

@@ -66,7 +66,7 @@ func (c *Codec) ReceiveID() string { return c.receiveID }
 
 // Format keeps key and token out of every fmt verb.
 func (c *Codec) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "wecomcrypto.Codec(%s)", c.receiveID)
+	_, _ = fmt.Fprintf(f, "wecomcrypto.Codec(%s)", c.receiveID) // fmt offers no way to report it
 }
 
 // Encrypt returns the base64 ciphertext of a message of at most MaxMessage

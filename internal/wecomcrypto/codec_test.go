@@ -134,7 +134,7 @@ func TestDecryptedMessageDoesNotReachTheReceiver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if extended := append(message, "overwritten"...); cap(message) != len(message) || len(extended) == 0 {
+	if cap(message) != len(message) { // an append would write over what lies behind
 		t.Errorf("message has capacity %d beyond its length %d", cap(message), len(message))
 	}
 }

@@ -6,23 +6,23 @@ package wecomcrypto
 type Fault string
 
 const (
-	// ErrKey: the EncodingAESKey is not 43 characters of base64.
+	// ErrKey says that the EncodingAESKey is not 43 characters of base64.
 	ErrKey Fault = "EncodingAESKey is not 43 base64 characters"
-	// ErrSettings: the token or the receive ID is empty.
+	// ErrSettings says that the token or the receive ID is empty.
 	ErrSettings Fault = "token or receive ID is empty"
-	// ErrSignature: msg_signature does not belong to token, timestamp, nonce
+	// ErrSignature says that msg_signature does not belong to token, timestamp, nonce
 	// and ciphertext.
 	ErrSignature Fault = "signature does not match"
-	// ErrTooLarge: longer than MaxBody, MaxEncrypted or MaxMessage.
+	// ErrTooLarge says that something is longer than MaxBody, MaxEncrypted or MaxMessage.
 	ErrTooLarge Fault = "larger than allowed"
-	// ErrEnvelope: the body is not the documented XML envelope.
+	// ErrEnvelope says that the body is not the documented XML envelope.
 	ErrEnvelope Fault = "not the documented envelope"
-	// ErrCiphertext: not base64 of whole blocks of 32 bytes.
+	// ErrCiphertext says that it is not base64 of whole blocks of 32 bytes.
 	ErrCiphertext Fault = "ciphertext is malformed"
-	// ErrPlaintext: the padding or the length inside the plaintext is wrong,
+	// ErrPlaintext says that the padding or the length inside the plaintext is wrong,
 	// most likely because of a different EncodingAESKey.
 	ErrPlaintext Fault = "plaintext is malformed"
-	// ErrReceiveID: the message is meant for another corp or suite.
+	// ErrReceiveID says that the message is meant for another corp or suite.
 	ErrReceiveID Fault = "message is for another receiver"
 )
 

@@ -84,8 +84,10 @@ func TestGetTellsAllThatWasAdded(t *testing.T) {
 	want := wireWay{
 		ConfigID: id, Type: 2, Scene: 2, Style: 1, Remark: "r", SkipVerify: true, State: "s",
 		QRCode: Way{ConfigID: id}.QRCodeURL(), User: []string{"u1", "u2"}, Party: []int{2},
-		Extras: Extras{IsTemp: true, ExpiresIn: 60, ChatExpiresIn: 70, UnionID: "un", IsExclusive: true, MarkSource: &no,
-			Conclusions: json.RawMessage(`{"text":{"content":"hi"}}`)},
+		Extras: Extras{
+			IsTemp: true, ExpiresIn: 60, ChatExpiresIn: 70, UnionID: "un", IsExclusive: true, MarkSource: &no,
+			Conclusions: json.RawMessage(`{"text":{"content":"hi"}}`),
+		},
 	}
 	if diff := cmp.Diff(want, h.way(id)); diff != "" {
 		t.Errorf("contact way (-want +got):\n%s", diff)

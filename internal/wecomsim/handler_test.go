@@ -354,7 +354,7 @@ func TestNewReplacesOptionsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-func TestResetForgetsTheWorldAndKeepsTheBehaviour(t *testing.T) {
+func TestResetForgetsTheWorldAndKeepsTheBehavior(t *testing.T) {
 	h := newHarness(t, Options{Quirks: Quirks{GoneText: "kept"}})
 	h.add(`{"type":2,"scene":2,"user":["u1"]}`)
 	h.sim.Reset()

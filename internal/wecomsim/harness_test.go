@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-dev/rollcall/internal/wecomsim/limits"
 	"go.uber.org/goleak"
+
+	"github.com/rollcall-dev/rollcall/internal/wecomsim/limits"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -57,13 +57,3 @@ func (d *dice) intN(n int) int {
 	defer d.mu.Unlock()
 	return d.rng.IntN(n)
 }
-
-// chance is true with probability p.
-func (d *dice) chance(p float64) bool {
-	if p <= 0 || p >= 1 {
-		return p >= 1
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.rng.Float64() < p
-}

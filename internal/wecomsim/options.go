@@ -89,7 +89,7 @@ const (
 	ConflictsRefused ConflictPolicy = "refuse"
 )
 
-// DefaultQuirks returns the documented or most likely behaviour.
+// DefaultQuirks returns the documented or most likely behavior.
 func DefaultQuirks() Quirks { return Quirks{}.withDefaults() }
 
 func (q Quirks) withDefaults() Quirks {

@@ -20,7 +20,7 @@ const maxBody = 512 << 20
 func Handler(sim *wecomsim.Sim) http.Handler {
 	a := &api{sim: sim}
 	mux := http.NewServeMux()
-	for _, group := range []map[string]endpoint{a.world(), a.behaviour(), a.customers(), a.records()} {
+	for _, group := range []map[string]endpoint{a.world(), a.behavior(), a.customers(), a.records()} {
 		for pattern, serve := range group {
 			method, path, _ := strings.Cut(pattern, " ")
 			mux.Handle(method+" /control/v1"+path, serve)
@@ -101,7 +101,7 @@ func (l lines[T]) write(w http.ResponseWriter) {
 	_ = ledger.WriteNDJSON(w, l.items) // the client may be gone
 }
 
-// decode reads a JSON body strictly: a misspelt field is an error.
+// decode reads a JSON body strictly: a misspelled field is an error.
 func decode[T any](r *http.Request) (T, error) {
 	var body T
 	dec := json.NewDecoder(r.Body)

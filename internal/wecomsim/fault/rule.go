@@ -25,9 +25,10 @@ const (
 type Phase string
 
 const (
-	// Before: the call has no effect.
+	// Before is a fault of a call that has no effect.
 	Before Phase = "before"
-	// After: the effect is applied, the client is told otherwise or nothing.
+	// After is a fault of a call whose effect is applied, while the client is
+	// told otherwise or nothing.
 	After Phase = "after"
 )
 

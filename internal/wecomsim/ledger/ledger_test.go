@@ -141,8 +141,10 @@ func TestSelectStopsWhenItsReaderDoes(t *testing.T) {
 
 func TestNDJSON(t *testing.T) {
 	l := NewLog[Entry](0)
-	l.Append(Entry{Received: epoch.UTC(), Applied: epoch.Add(time.Second).UTC(), Corp: "c", IP: "i", API: "update_contact_way",
-		ConfigID: "w", Members: []string{"u1", "u2"}, Version: 2, HTTPStatus: 200})
+	l.Append(Entry{
+		Received: epoch.UTC(), Applied: epoch.Add(time.Second).UTC(), Corp: "c", IP: "i", API: "update_contact_way",
+		ConfigID: "w", Members: []string{"u1", "u2"}, Version: 2, HTTPStatus: 200,
+	})
 	l.Append(Entry{Received: epoch.UTC(), API: "gettoken", IP: "i", ErrCode: 40001, HTTPStatus: 200})
 	var out bytes.Buffer
 	if err := WriteNDJSON(&out, l.All()); err != nil {

@@ -47,7 +47,10 @@ type meterKey struct {
 // New returns a limiter with no history. It fails when config is invalid.
 func New(config Config) (*Limiter, error) {
 	l := &Limiter{}
-	return l, l.Configure(config)
+	if err := l.Configure(config); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // Configure replaces the configuration, forgets what was counted and lifts

@@ -4,8 +4,8 @@ import (
 	"net/http"
 )
 
-// behaviour is how the vendor acts: limits, latency, quirks, faults.
-func (a *api) behaviour() map[string]endpoint {
+// behavior is how the vendor acts: limits, latency, quirks, faults.
+func (a *api) behavior() map[string]endpoint {
 	return map[string]endpoint{
 		"GET /limits":          a.limits,
 		"PUT /limits":          a.setLimits,
