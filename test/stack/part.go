@@ -23,8 +23,9 @@ const (
 
 const (
 	// startPatience bounds the wait for a server we started to answer. Pulsar
-	// takes about 8 s on two idle cores.
-	startPatience = 2 * time.Minute
+	// takes about 8 s on two idle cores, and ten times that on very busy ones; a
+	// server that dies is noticed at once.
+	startPatience = 5 * time.Minute
 	// externalPatience bounds the wait for a server somebody else runs.
 	externalPatience = 20 * time.Second
 	// probeEvery is the pace of questions to a server that does not answer yet.
