@@ -31,7 +31,7 @@ type Addition struct {
 // writes: after an error neither, one or both may have happened, and a repeat
 // counts again.
 func (f *Facts) CountAddition(ctx context.Context, a Addition) error {
-	if err := checkID("staff", a.Staff, MaxStaffID); err != nil {
+	if err := checkStaffID(a.Staff); err != nil {
 		return fmt.Errorf("count an addition on code %s: %w", a.Code, err)
 	}
 	day, err := time.Parse("20060102", string(a.Day))

@@ -85,10 +85,12 @@ func storeBench(t *testing.T) pushtest.StoreBench {
 	}
 }
 
-// commands notes the commands that a client sends.
+// commands notes the commands that a client sends, and the batch size of the
+// last find of staff.
 type commands struct {
-	mu   sync.Mutex
-	seen []string
+	mu         sync.Mutex
+	seen       []string
+	staffBatch int
 }
 
 func (c *commands) monitor() *event.CommandMonitor {
@@ -96,6 +98,10 @@ func (c *commands) monitor() *event.CommandMonitor {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.seen = append(c.seen, e.CommandName)
+		if from, ok := e.Command.Lookup("find").StringValueOK(); ok && from == "staff" {
+			size, _ := e.Command.Lookup("batchSize").AsInt64OK()
+			c.staffBatch = int(size)
+		}
 	}}
 }
 

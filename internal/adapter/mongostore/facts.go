@@ -56,7 +56,7 @@ func (f *Facts) PutStaff(ctx context.Context, tenant string, staff ...roster.Sta
 	}
 	writes := make([]write, 0, len(staff))
 	for _, one := range staff {
-		if err := checkID("staff", one.ID, MaxStaffID); err != nil {
+		if err := checkStaffID(one.ID); err != nil {
 			return fmt.Errorf("put staff of tenant %s: %w", tenant, err)
 		}
 		update, err := setAll(staffDocOf(tenant, one), staffFields)
@@ -81,7 +81,7 @@ func (f *Facts) PutStaff(ctx context.Context, tenant string, staff ...roster.Sta
 func (f *Facts) PutCodes(ctx context.Context, codes ...roster.Code) error {
 	writes := make([]write, 0, len(codes))
 	for _, code := range codes {
-		if err := errors.Join(checkID("code", code.ID, MaxCodeID), checkTenantID(code.Tenant)); err != nil {
+		if err := errors.Join(checkCodeID(code.ID), checkTenantID(code.Tenant)); err != nil {
 			return fmt.Errorf("put codes: %w", err)
 		}
 		update, err := setAll(codeDocOf(code), codeFields)

@@ -1,17 +1,19 @@
 package mongostore
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 )
 
-// Limits of the names that producers choose, in bytes.
+// Limits of the names that producers choose, in bytes. Tenants and codes are
+// named in events too (docs/events.md): the limits are the same.
 const (
-	MaxTenantID = 64
-	MaxStaffID  = 64 // WeCom's own limit of a userid
+	MaxTenantID = 128
 	MaxCodeID   = 128
+	MaxStaffID  = 64 // WeCom's own limit of a userid
 )
 
 // The order of the replacements is of no matter: strings.Replacer never looks
@@ -40,20 +42,35 @@ func scoped(tenant, name string) string { return tenant + "/" + name }
 func refID(ref push.Ref) string { return scoped(ref.Tenant, ref.Code) }
 
 func checkTenantID(id string) error {
-	if strings.Contains(id, "/") {
-		return fmt.Errorf("tenant ID %q holds a slash", id)
-	}
-	return checkID("tenant", id, MaxTenantID)
+	return errors.Join(checkLength("tenant", id, MaxTenantID), checkPlain("tenant", id))
 }
 
-func checkID(what, id string, limit int) error {
-	switch {
-	case id == "":
-		return fmt.Errorf("empty %s ID", what)
-	case len(id) > limit:
-		return fmt.Errorf("%s ID of %d bytes, at most %d are allowed", what, len(id), limit)
-	case strings.ContainsRune(id, 0):
-		return fmt.Errorf("%s ID %q holds a zero byte", what, id)
+func checkCodeID(id string) error {
+	return errors.Join(checkLength("code", id, MaxCodeID), checkPlain("code", id))
+}
+
+func checkStaffID(id string) error {
+	if strings.ContainsRune(id, 0) {
+		return fmt.Errorf("staff ID %q holds a zero byte", id)
+	}
+	return checkLength("staff", id, MaxStaffID)
+}
+
+func checkLength(what, id string, limit int) error {
+	if id == "" || len(id) > limit {
+		return fmt.Errorf("%s ID of %d bytes: it has to have 1 to %d", what, len(id), limit)
+	}
+	return nil
+}
+
+// checkPlain refuses what an event could not name.
+func checkPlain(what, id string) error {
+	for i := range len(id) {
+		c := id[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && !strings.ContainsRune("._:-", rune(c)) {
+			return fmt.Errorf("%s ID %q: only A-Z a-z 0-9 . _ : - are allowed", what, id)
+		}
 	}
 	return nil
 }

@@ -57,18 +57,29 @@ func TestRefIDKeepsTenantsApart(t *testing.T) {
 
 func TestIDs(t *testing.T) {
 	tests := map[string]struct {
-		id string
-		ok bool
+		check func(string) error
+		id    string
+		ok    bool
 	}{
-		"ordinary":    {"zhang.san@corp", true},
-		"at limit":    {strings.Repeat("x", MaxStaffID), true},
-		"empty":       {"", false},
-		"beyond":      {strings.Repeat("x", MaxStaffID+1), false},
-		"a zero byte": {"a\x00b", false},
+		"a userid":                     {checkStaffID, "zhang.san@corp", true},
+		"a userid at the limit":        {checkStaffID, strings.Repeat("x", MaxStaffID), true},
+		"a userid beyond it":           {checkStaffID, strings.Repeat("x", MaxStaffID+1), false},
+		"no userid":                    {checkStaffID, "", false},
+		"a userid with a zero byte":    {checkStaffID, "a\x00b", false},
+		"a tenant":                     {checkTenantID, "wwd08c8e7c775ab44d", true},
+		"a tenant of an event's bytes": {checkTenantID, "A-z_0.9:x", true},
+		"a tenant at the limit":        {checkTenantID, strings.Repeat("x", MaxTenantID), true},
+		"a tenant beyond it":           {checkTenantID, strings.Repeat("x", MaxTenantID+1), false},
+		"a tenant with a slash":        {checkTenantID, "a/b", false},
+		"no tenant":                    {checkTenantID, "", false},
+		"a code":                       {checkCodeID, "c-00017", true},
+		"a code with a space":          {checkCodeID, "c 17", false},
+		"a code in Chinese":            {checkCodeID, "码", false},
+		"a code beyond the limit":      {checkCodeID, strings.Repeat("x", MaxCodeID+1), false},
 	}
 	for name, test := range tests {
-		if err := checkID("staff", test.id, MaxStaffID); (err == nil) != test.ok {
-			t.Errorf("%s: checkID = %v, want ok %v", name, err, test.ok)
+		if err := test.check(test.id); (err == nil) != test.ok {
+			t.Errorf("%s: %v, want ok %v", name, err, test.ok)
 		}
 	}
 }

@@ -16,6 +16,7 @@ func TestOpenRefusesWithoutLeaking(t *testing.T) {
 		"not a URI":          {URI: "postgres://app:" + password + "@db:1"},
 		"unescaped password": {URI: "mongodb://app:" + password + "%zz@db"},
 		"bad host":           {URI: "mongodb://app:" + password + "@db:port"},
+		"password in option": {URI: "mongodb://db/?tls=" + password},
 		"bad option":         {URI: "mongodb://app:" + password + "@db/?retryWrites=perhaps"},
 		"timeout too short":  {URI: "mongodb://app:" + password + "@db", Timeout: time.Millisecond},
 		"timeout too long":   {URI: "mongodb://app:" + password + "@db", Timeout: time.Hour},

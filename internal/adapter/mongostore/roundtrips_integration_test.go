@@ -47,6 +47,11 @@ func TestRoundTrips(t *testing.T) {
 					t.Errorf("%s sent %v, want %v", step.name, got, step.want)
 				}
 			}
+			// MongoDB's first batch holds 101 documents unless it is told
+			// otherwise, and a full batch leaves a cursor open.
+			if got := w.commands.staffBatch; got <= members {
+				t.Errorf("a batch of %d for %d staff: another round trip on MongoDB", got, members)
+			}
 		})
 	}
 }
