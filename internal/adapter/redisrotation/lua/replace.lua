@@ -1,6 +1,6 @@
 -- Replaces a rotation set, keeping every member's turn and outstanding draws.
 --
--- KEYS  1 meta (hash: version, round, lap)   2 due (ZSET: who may be drawn)
+-- KEYS  1 meta (hash: version, round, lap, seats)   2 due (ZSET: who may be drawn)
 --       3 members (hash: staff -> headroom, counted, outstanding, last draw, due lap)
 -- ARGV  1 now in microseconds, 0 for the server's clock   2 the version seen, 0 none
 --       3 round   4 draw grace in microseconds
@@ -37,7 +37,9 @@ local function forget(m) -- draws that never became additions
   if m.out > 0 and now - m.drawn >= tonumber(ARGV[4]) then m.out = 0 end
 end
 
+local seats = {} -- in order, for whoever compares the set with the facts
 for i = 5, #ARGV, 3 do
+  seats[#seats + 1] = ARGV[i]
   local staff, headroom, counted = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   local m = before[staff] or {counted = counted, out = 0, drawn = 0, due = lap}
   m.out = math.max(0, m.out - math.max(0, counted - m.counted))
@@ -60,5 +62,5 @@ for staff, m in pairs(before) do
 end
 
 version = math.max(version + 1, now)
-redis.call('HSET', KEYS[1], 'version', text(version), 'round', ARGV[3], 'lap', text(lap))
+redis.call('HSET', KEYS[1], 'version', text(version), 'round', ARGV[3], 'lap', text(lap), 'seats', table.concat(seats, '\n'))
 return {1, version}

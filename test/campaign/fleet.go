@@ -1,0 +1,237 @@
+package campaign
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// fleet is the processes of Rollcall under test.
+type fleet struct {
+	binary string
+	env    []string
+	logDir string
+
+	mu      sync.Mutex
+	members []*member
+	gone    map[string]float64 // last figures of processes that ended
+	started int
+}
+
+// member is one process.
+type member struct {
+	name    string
+	addr    string // of its health and metrics
+	cmd     *exec.Cmd
+	log     *os.File
+	done    chan struct{} // closed when the process is gone
+	figures map[string]float64
+}
+
+func newFleet(binary string, env []string, logDir string) *fleet {
+	return &fleet{binary: binary, env: env, logDir: logDir, gone: map[string]float64{}}
+}
+
+// start runs a role and returns when it is ready.
+func (f *fleet) start(ctx context.Context, role string) (*member, error) {
+	addr, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	f.started++
+	m := &member{name: fmt.Sprintf("%s-%d", role, f.started), addr: addr, done: make(chan struct{})}
+	f.mu.Unlock()
+	if m.log, err = os.Create(filepath.Join(f.logDir, m.name+".log")); err != nil {
+		return nil, fmt.Errorf("open the log of %s: %w", m.name, err)
+	}
+	m.cmd = exec.Command(f.binary, role) //nolint:noctx // it is stopped by signal and waited for, not cut off by a context
+	m.cmd.Env = append(append(os.Environ(), f.env...), "ROLLCALL_HTTP_ADDR="+addr, "ROLLCALL_REFRESHER_INSTANCE="+m.name)
+	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
+	m.cmd.SysProcAttr = childAttributes()
+	if err := m.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", m.name, err)
+	}
+	go func() {
+		_ = m.cmd.Wait() // how it ended is in its log
+		_ = m.log.Close()
+		close(m.done)
+	}()
+	f.mu.Lock()
+	f.members = append(f.members, m)
+	f.mu.Unlock()
+	return m, f.ready(ctx, m)
+}
+
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// ready waits until the process says that it could do its work.
+func (f *fleet) ready(ctx context.Context, m *member) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if status, err := get(ctx, "http://"+m.addr+"/readyz", nil); err == nil && status == http.StatusOK {
+			return nil
+		}
+		select {
+		case <-m.done:
+			return fmt.Errorf("%s ended before it was ready; see %s", m.name, m.log.Name())
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready after 30s; see %s", m.name, m.log.Name())
+		case <-tick.C:
+		}
+	}
+}
+
+// kill ends a process as a power cut would.
+func (f *fleet) kill(m *member) error {
+	f.read(context.Background(), m)
+	if err := m.cmd.Process.Kill(); err != nil {
+		return fmt.Errorf("kill %s: %w", m.name, err)
+	}
+	<-m.done
+	f.forget(m)
+	return nil
+}
+
+func (f *fleet) forget(m *member) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, other := range f.members {
+		if other == m {
+			f.members = append(f.members[:i], f.members[i+1:]...)
+			break
+		}
+	}
+	for name, value := range m.figures {
+		if !strings.HasPrefix(name, "rollcall_backlog") {
+			f.gone[name] += value
+		}
+	}
+}
+
+// stop asks every process to drain and waits for all.
+func (f *fleet) stop(ctx context.Context) error {
+	var failed []error
+	for _, m := range f.list() {
+		f.read(ctx, m)
+		if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			failed = append(failed, fmt.Errorf("stop %s: %w", m.name, err))
+		}
+	}
+	for _, m := range f.list() {
+		select {
+		case <-m.done:
+		case <-ctx.Done():
+			failed = append(failed, fmt.Errorf("%s did not drain in time", m.name), f.kill(m))
+			continue
+		}
+		f.forget(m)
+	}
+	return errors.Join(failed...)
+}
+
+func (f *fleet) list() []*member {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]*member(nil), f.members...)
+}
+
+// figures sums the metrics of all processes, those that ended included.
+// Series are named as Prometheus names them, labels and all.
+func (f *fleet) figures(ctx context.Context) map[string]float64 {
+	for _, m := range f.list() {
+		f.read(ctx, m)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	sum := map[string]float64{}
+	for name, value := range f.gone {
+		sum[name] += value
+	}
+	for _, m := range f.members {
+		for name, value := range m.figures {
+			sum[name] += value
+		}
+	}
+	return sum
+}
+
+// read takes in a process's metrics; one that does not answer keeps its last.
+func (f *fleet) read(ctx context.Context, m *member) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	figures := map[string]float64{}
+	_, err := get(ctx, "http://"+m.addr+"/metrics", func(line string) {
+		at := strings.LastIndexByte(line, ' ')
+		if at < 0 || !strings.HasPrefix(line, "rollcall_") {
+			return
+		}
+		if value, err := strconv.ParseFloat(line[at+1:], 64); err == nil {
+			figures[line[:at]] += value
+		}
+	})
+	if err != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m.figures = figures
+}
+
+func get(ctx context.Context, url string, each func(line string)) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		if each != nil {
+			each(lines.Text())
+		}
+	}
+	return resp.StatusCode, lines.Err()
+}
+
+// sum adds the series of a metric whose labels hold every one of the pairs,
+// written label="value".
+func sum(figures map[string]float64, metric string, pairs ...string) float64 {
+	total := 0.0
+series:
+	for name, value := range figures {
+		if name != metric && !strings.HasPrefix(name, metric+"{") {
+			continue
+		}
+		for _, pair := range pairs {
+			if !strings.Contains(name, pair) {
+				continue series
+			}
+		}
+		total += value
+	}
+	return total
+}

@@ -1,0 +1,122 @@
+package campaign
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
+
+// Report is how a run went.
+type Report struct {
+	EventsPublished   int `json:"events_published"`
+	EventsUnaccounted int `json:"events_unaccounted"` // neither acked nor in the dirty set nor a dead letter
+	Pushes            int `json:"pushes"`             // updates that WeCom took
+	NetChanges        int `json:"net_changes"`        // times that the facts asked for another list
+	Scans             int `json:"scans"`
+	ScansLost         int `json:"scans_lost"` // nobody had headroom left
+	Misassigned       struct {
+		Total    int                   `json:"total"`
+		ByCause  map[reason.Reason]int `json:"by_cause"`
+		ByFamily map[roster.Family]int `json:"by_family"`
+		ByAge    map[string]int        `json:"by_age"` // of the fact that excludes the person met
+	} `json:"misassigned"`
+	Freshness            Quantiles `json:"freshness_ms"`
+	FreshnessUnthrottled Quantiles `json:"freshness_unthrottled_ms"`
+	DivergentCodes       int       `json:"divergent_codes"`
+	StalePushes          int       `json:"stale_pushes"`
+	UnmatchedPushes      int       `json:"unmatched_pushes"` // lists that the facts never asked for as a whole
+	Answers45009         int       `json:"answers_45009"`
+	Redeliveries         int       `json:"redeliveries"`
+	Coalesced            int       `json:"coalesced"`
+	DirtyLeft            int       `json:"dirty_left"`
+	Killed               int       `json:"killed"`
+	WallSeconds          float64   `json:"wall_s"`
+}
+
+// Quantiles of a duration, in milliseconds.
+type Quantiles struct {
+	P50   float64 `json:"p50"`
+	P95   float64 `json:"p95"`
+	P99   float64 `json:"p99"`
+	Count int64   `json:"count"`
+}
+
+func quantiles(h *hdrhistogram.Histogram) Quantiles {
+	ms := func(q float64) float64 { return float64(quantile(h, q).Microseconds()) / 1000 }
+	return Quantiles{P50: ms(50), P95: ms(95), P99: ms(99), Count: h.TotalCount()}
+}
+
+// Faults are the promises that the run broke; none is a good run.
+func (r Report) Faults() []string {
+	var faults []string
+	add := func(n int, what string) {
+		if n > 0 {
+			faults = append(faults, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	add(r.DivergentCodes, "codes differ from what the facts ask for")
+	add(r.EventsUnaccounted, "events are unaccounted for")
+	add(r.StalePushes, "pushes of an older list came after a newer one")
+	return faults
+}
+
+// WriteFile writes the report as JSON.
+func (r Report) WriteFile(path string) error {
+	body, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	if err := os.WriteFile(path, append(body, '\n'), 0o644); err != nil { //nolint:gosec // a report is for everybody
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// Print writes the report for a person.
+func (r Report) Print(w io.Writer) {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.AppendRows([]table.Row{
+		{"events published", r.EventsPublished, fmt.Sprintf("%d merged with a newer one, %d redeliveries", r.Coalesced, r.Redeliveries)},
+		{"events unaccounted", r.EventsUnaccounted, "neither acked, nor dirty, nor a dead letter"},
+		{"pushes", r.Pushes, fmt.Sprintf("for %d net changes of a list", r.NetChanges)},
+		{"answers 45009", r.Answers45009, "calls beyond WeCom's limits"},
+		{"freshness, unthrottled", millis(r.FreshnessUnthrottled.P50), fmt.Sprintf("p95 %s, p99 %s", millis(r.FreshnessUnthrottled.P95), millis(r.FreshnessUnthrottled.P99))},
+		{"freshness, all", millis(r.Freshness.P50), fmt.Sprintf("p95 %s, p99 %s (the storming tenant waits for its quota)", millis(r.Freshness.P95), millis(r.Freshness.P99))},
+		{"scans", r.Scans, fmt.Sprintf("%d found nobody with room left", r.ScansLost)},
+		{"misassigned scans", r.Misassigned.Total, "by cause: " + listed(r.Misassigned.ByCause)},
+		{"", "", "by age of the fact: " + listed(r.Misassigned.ByAge)},
+		{"", "", "by family: " + listed(r.Misassigned.ByFamily)},
+		{"divergent codes", r.DivergentCodes, "WeCom or the rotation set differs from the facts"},
+		{"stale pushes", r.StalePushes, "an older list after a newer one"},
+	})
+	_, _ = fmt.Fprintln(w, t.Render())
+}
+
+func millis(ms float64) string {
+	return time.Duration(ms * float64(time.Millisecond)).Round(time.Millisecond / 10).String()
+}
+
+func listed[K ~string](counts map[K]int) string {
+	if len(counts) == 0 {
+		return "none"
+	}
+	out := ""
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		if out != "" {
+			out += ", "
+		}
+		out += fmt.Sprintf("%s %d", k, counts[k])
+	}
+	return out
+}

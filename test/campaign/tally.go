@@ -1,0 +1,105 @@
+package campaign
+
+import (
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
+
+// tally counts what the report tells. Its methods may be called from several
+// goroutines.
+type tally struct {
+	mu          sync.Mutex
+	published   int
+	netChanges  int
+	staleCount  int
+	noMatch     int
+	scans       int
+	lost        int
+	misassigned int
+	byCause     map[reason.Reason]int
+	byFamily    map[roster.Family]int
+	byAge       map[string]int
+	all, calm   *hdrhistogram.Histogram
+	recent      *hdrhistogram.Histogram // calm, since the last line of the table
+}
+
+// Freshness is recorded in microseconds, up to ten minutes.
+func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 600_000_000, 3) }
+
+func newTally() *tally {
+	return &tally{
+		byCause: map[reason.Reason]int{}, byFamily: map[roster.Family]int{}, byAge: map[string]int{},
+		all: newHistogram(), calm: newHistogram(), recent: newHistogram(),
+	}
+}
+
+func (t *tally) with(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f()
+}
+
+func (t *tally) publishedOne() { t.with(func() { t.published++ }) }
+func (t *tally) netChange()    { t.with(func() { t.netChanges++ }) }
+func (t *tally) stale()        { t.with(func() { t.staleCount++ }) }
+func (t *tally) unmatched()    { t.with(func() { t.noMatch++ }) }
+
+func (t *tally) fresh(age time.Duration, calm bool) {
+	t.with(func() {
+		micros := max(age.Microseconds(), 1)
+		_ = t.all.RecordValue(micros) // beyond the range: ten minutes late is ten minutes late
+		if calm {
+			_ = t.calm.RecordValue(micros)
+			_ = t.recent.RecordValue(micros)
+		}
+	})
+}
+
+func (t *tally) scan(cause reason.Reason, age time.Duration, family roster.Family) {
+	t.with(func() {
+		t.scans++
+		if cause == "" {
+			return
+		}
+		t.misassigned++
+		t.byCause[cause]++
+		t.byFamily[family]++
+		t.byAge[ageClass(age)]++
+	})
+}
+
+func (t *tally) lostScan() { t.with(func() { t.scans++; t.lost++ }) }
+
+// ageClass groups the age of the fact that a misassigned scan contradicts.
+func ageClass(age time.Duration) string {
+	switch {
+	case age < 100*time.Millisecond:
+		return "under_100ms"
+	case age < time.Second:
+		return "under_1s"
+	case age < 5*time.Second:
+		return "under_5s"
+	}
+	return "over_5s"
+}
+
+// recentFreshness returns the quantiles since it was last asked.
+func (t *tally) recentFreshness() (p50, p95 time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p50, p95 = quantile(t.recent, 50), quantile(t.recent, 95)
+	t.recent.Reset()
+	return p50, p95
+}
+
+func quantile(h *hdrhistogram.Histogram, q float64) time.Duration {
+	if h.TotalCount() == 0 {
+		return 0
+	}
+	return time.Duration(h.ValueAtQuantile(q)) * time.Microsecond
+}

@@ -1,0 +1,217 @@
+package campaign
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
+
+// truth is what the platform knows of one tenant at every instant, and the
+// lists that follow from it. It is written before the store is: whatever list
+// a refresher decides from the store, the truth has had it.
+type truth struct {
+	mu     sync.Mutex
+	tenant roster.Tenant
+	staff  map[string]roster.Staff
+	codes  map[string]*codeTruth
+	sits   map[string][]string // staff ID → codes
+	calm   bool
+	tally  *tally
+}
+
+// codeTruth is one code: its facts, the lists they asked for in turn, and how
+// far WeCom has followed.
+type codeTruth struct {
+	code     roster.Code
+	counters roster.Counters
+	versions []version
+	followed int // index of the newest version that WeCom has held; -1: none
+	atVendor []string
+	written  int64 // vendor's version of atVendor
+	excluded map[string]time.Time
+	pushes   int
+}
+
+// version is a list and the instant from which the facts asked for it.
+type version struct {
+	at      time.Time
+	members []string
+}
+
+func newTruth(p tenantPlan, t *tally) *truth {
+	tr := &truth{
+		tenant: p.tenant, staff: map[string]roster.Staff{}, codes: map[string]*codeTruth{}, sits: map[string][]string{},
+		calm: p.tenant.ID != stormTenant, tally: t,
+	}
+	for _, s := range p.staff {
+		tr.staff[s.ID] = s
+	}
+	for _, c := range p.codes {
+		tr.codes[c.ID] = &codeTruth{code: c, counters: emptyCounters(), followed: -1, excluded: map[string]time.Time{}}
+		tr.seat(c)
+	}
+	return tr
+}
+
+func emptyCounters() roster.Counters {
+	return roster.Counters{Total: map[string]int{}, Days: map[roster.Day]map[string]int{}, InRound: map[string]int{}}
+}
+
+func (tr *truth) seat(c roster.Code) {
+	for _, m := range c.Members {
+		tr.sits[m.Staff] = append(tr.sits[m.Staff], c.ID)
+	}
+	for _, b := range c.Backups {
+		tr.sits[b] = append(tr.sits[b], c.ID)
+	}
+	for staff, codes := range tr.sits {
+		slices.Sort(codes)
+		tr.sits[staff] = slices.Compact(codes)
+	}
+}
+
+// changed is what an edit of the facts came to.
+type changed struct {
+	touched  []string         // codes to publish for
+	advanced map[string]int64 // codes whose rotation round is over, and which one
+}
+
+// change edits the facts at now and notes the lists of the codes that edit
+// names.
+func (tr *truth) change(now time.Time, edit func() []string) changed {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	out := changed{touched: edit(), advanced: map[string]int64{}}
+	for _, id := range out.touched {
+		c := tr.codes[id]
+		round := c.counters.Round
+		tr.note(c, now)
+		if c.counters.Round != round {
+			out.advanced[id] = round
+		}
+	}
+	return out
+}
+
+// note decides a code's list at now and keeps it if it is another.
+func (tr *truth) note(c *codeTruth, now time.Time) bool {
+	v, ok := tr.decide(c, now)
+	if ok && v.Round != c.counters.Round {
+		c.counters.Round, c.counters.InRound = v.Round, map[string]int{}
+		v, ok = tr.decide(c, now)
+	}
+	if !ok || len(v.Members) == 0 || slices.Contains(v.Notes, reason.NobodyLeft) {
+		return false
+	}
+	tr.noteExcluded(c, v, now)
+	if n := len(c.versions); n > 0 && slices.Equal(c.versions[n-1].members, v.Members) {
+		return false
+	}
+	c.versions = append(c.versions, version{at: now, members: v.Members})
+	tr.tally.netChange()
+	if slices.Equal(c.atVendor, v.Members) {
+		c.followed = len(c.versions) - 1 // back to what WeCom holds: no push will come
+	}
+	return true
+}
+
+// noteExcluded keeps since when each member is off the list.
+func (tr *truth) noteExcluded(c *codeTruth, v roster.Verdict, now time.Time) {
+	for _, j := range v.PerStaff {
+		if j.Included {
+			delete(c.excluded, j.Staff)
+		} else if _, ok := c.excluded[j.Staff]; !ok {
+			c.excluded[j.Staff] = now
+		}
+	}
+}
+
+func (tr *truth) decide(c *codeTruth, now time.Time) (roster.Verdict, bool) {
+	facts := roster.Facts{Code: c.code, Tenant: tr.tenant, Staff: tr.staff, Counters: c.counters}
+	v, err := roster.Decide(facts, roster.Last{Members: c.atVendor, Revision: c.code.Revision}, roster.LaneRules{}, now)
+	return v, err == nil
+}
+
+// scanned judges whom a customer met at now: the reason that excludes him, and
+// for how long it has. "" is a customer well met.
+func (tr *truth) scanned(code, member string, now time.Time) (reason.Reason, time.Duration, roster.Family) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	c := tr.codes[code]
+	v, ok := tr.decide(c, now)
+	if !ok {
+		return "", 0, c.code.Family
+	}
+	tr.noteExcluded(c, v, now)
+	for _, j := range v.PerStaff {
+		if j.Staff != member {
+			continue
+		}
+		if j.Included {
+			return "", 0, c.code.Family
+		}
+		return j.Reason, now.Sub(c.excluded[member]), c.code.Family
+	}
+	return notOnCode, 0, c.code.Family
+}
+
+// notOnCode is the cause of meeting somebody whom an edit took off the code.
+const notOnCode reason.Reason = "not_on_code"
+
+// applied notes a list that WeCom has taken as its vendor version n.
+func (tr *truth) applied(code string, members []string, n int64, at time.Time) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	c := tr.codes[code]
+	c.pushes++
+	if n < c.written {
+		return // told late; a newer one has been noted
+	}
+	c.written = n
+	c.atVendor = slices.Sorted(slices.Values(members))
+	match := tr.match(c, at)
+	switch {
+	case match < 0:
+		tr.tally.unmatched()
+	case match < c.followed:
+		tr.tally.stale()
+	default:
+		for _, v := range c.versions[c.followed+1 : match+1] {
+			tr.tally.fresh(at.Sub(v.at), tr.calm)
+		}
+		c.followed = match
+	}
+}
+
+// match finds the newest version until at that asks for what WeCom holds.
+func (tr *truth) match(c *codeTruth, at time.Time) int {
+	for i := len(c.versions) - 1; i >= 0; i-- {
+		if !c.versions[i].at.After(at) && slices.Equal(c.versions[i].members, c.atVendor) {
+			return i
+		}
+	}
+	return -1
+}
+
+// count notes an addition.
+func (tr *truth) count(code, staff string, day roster.Day) {
+	c := tr.codes[code]
+	c.counters.Total[staff]++
+	c.counters.InRound[staff]++
+	if c.counters.Days[day] == nil {
+		c.counters.Days[day] = map[string]int{}
+	}
+	c.counters.Days[day][staff]++
+	s := tr.staff[staff]
+	added := maps.Clone(s.Added)
+	if added == nil {
+		added = map[roster.Day]int{}
+	}
+	added[day]++
+	s.Added = added
+	tr.staff[staff] = s
+}
