@@ -6,42 +6,38 @@ import "container/list"
 // was not asked for longest. It is not safe for concurrent use.
 type bounded[V any] struct {
 	max     int
-	entries map[string]*list.Element
-	order   *list.List // front: asked for last
+	entries map[string]boundedEntry[V]
+	order   *list.List // of keys; front: asked for last
 }
 
 type boundedEntry[V any] struct {
-	key   string
 	value V
+	place *list.Element
 }
 
 func newBounded[V any](limit int) *bounded[V] {
-	return &bounded[V]{max: limit, entries: make(map[string]*list.Element), order: list.New()}
+	return &bounded[V]{max: limit, entries: make(map[string]boundedEntry[V]), order: list.New()}
 }
 
 // at returns the key's value, made by create when there is none.
 func (b *bounded[V]) at(key string, create func() V) V {
-	if element, ok := b.entries[key]; ok {
-		b.order.MoveToFront(element)
-		return element.Value.(boundedEntry[V]).value
+	if value, ok := b.get(key); ok {
+		return value
 	}
-	value := create()
-	b.entries[key] = b.order.PushFront(boundedEntry[V]{key, value})
+	entry := boundedEntry[V]{value: create(), place: b.order.PushFront(key)}
+	b.entries[key] = entry
 	if b.order.Len() > b.max {
-		oldest := b.order.Back()
-		b.order.Remove(oldest)
-		delete(b.entries, oldest.Value.(boundedEntry[V]).key)
+		oldest, _ := b.order.Remove(b.order.Back()).(string)
+		delete(b.entries, oldest)
 	}
-	return value
+	return entry.value
 }
 
 // get returns the key's value without making one.
 func (b *bounded[V]) get(key string) (V, bool) {
-	element, ok := b.entries[key]
-	if !ok {
-		var none V
-		return none, false
+	entry, ok := b.entries[key]
+	if ok {
+		b.order.MoveToFront(entry.place)
 	}
-	b.order.MoveToFront(element)
-	return element.Value.(boundedEntry[V]).value, true
+	return entry.value, ok
 }

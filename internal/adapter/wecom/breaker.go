@@ -133,6 +133,7 @@ func (b *breaker) peek() (bool, time.Time) {
 		if counts.Requests >= b.config.probes+counts.TotalExclusions {
 			return false, b.refusedUntil(gobreaker.ErrTooManyRequests)
 		}
+	case gobreaker.StateClosed:
 	}
 	return true, time.Time{}
 }

@@ -35,7 +35,9 @@ func (t *Tokens) obtain(ctx context.Context, tenant string) (Secret, error) {
 	if err != nil {
 		callErr := asCallError(OpGetToken, err)
 		if accountRefused(callErr.ErrCode) {
-			return Secret{}, t.refuse(ctx, tenant, callErr)
+			t.refuse(ctx, tenant, callErr)
+			callErr.Class = reason.Credentials
+			return Secret{}, callErr
 		}
 		if !now.Before(known.token.Expires) {
 			return Secret{}, err

@@ -19,7 +19,7 @@ var errGateShut = errors.New("the call was given up before it was sent")
 // call that is late and the exact line between "surely not applied" and
 // "unknown": WeCom cannot act on a POST of which it has no body. net/http's
 // trace hooks cannot draw that line: GotConn comes before anything is written,
-// WroteHeaders before anything is flushed, and a cancelled round trip may
+// WroteHeaders before anything is flushed, and a canceled round trip may
 // return between either and the write.
 type gate struct {
 	state atomic.Int32

@@ -48,10 +48,10 @@ func (r Refusal) asError() *push.CallError {
 	}
 }
 
-// refuse notes that WeCom refused the tenant's account and returns the answer
-// as an error of class credentials. Answers that arrive while the account is
-// already left alone are of the same time and do not count again.
-func (t *Tokens) refuse(ctx context.Context, tenant string, answer *push.CallError) error {
+// refuse notes that WeCom refused the tenant's account. Answers that arrive
+// while the account is already left alone are of the same time and do not
+// count again.
+func (t *Tokens) refuse(ctx context.Context, tenant string, answer *push.CallError) {
 	now := t.endpoint.now()
 	var refusal Refusal
 	var key string
@@ -67,15 +67,13 @@ func (t *Tokens) refuse(ctx context.Context, tenant string, answer *push.CallErr
 		known.refusal = refusal
 		key = known.key
 	})
-	if key != "" {
-		t.store.putRefusal(ctx, key, refusal, refusal.Until.Sub(now)+2*t.options.MaxRefusalDelay)
-		t.endpoint.log.WarnContext(ctx, "WeCom refuses the tenant's account",
-			slog.String("tenant", tenant), slog.String("op", answer.Op), slog.Int("errcode", answer.ErrCode),
-			slog.Int("streak", refusal.Streak), slog.Time("until", refusal.Until))
+	if key == "" {
+		return
 	}
-	refused := *answer
-	refused.Class = reason.Credentials
-	return &refused
+	t.store.putRefusal(ctx, key, refusal, refusal.Until.Sub(now)+2*t.options.MaxRefusalDelay)
+	t.endpoint.log.WarnContext(ctx, "WeCom refuses the tenant's account",
+		slog.String("tenant", tenant), slog.String("op", answer.Op), slog.Int("errcode", answer.ErrCode),
+		slog.Int("streak", refusal.Streak), slog.Time("until", refusal.Until))
 }
 
 func (t *Tokens) refusalDelay(streak int) time.Duration {

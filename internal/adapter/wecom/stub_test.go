@@ -32,7 +32,7 @@ const (
 // noDeadline lets a call be sent whenever.
 var noDeadline time.Time
 
-// credentials of one tenant, which a test may change.
+// credentials of every tenant, which a test may change between calls.
 type credentials struct {
 	mu     sync.Mutex
 	corpID string
@@ -48,12 +48,6 @@ func (c *credentials) Credentials(_ context.Context, _ string) (string, wecom.Se
 	defer c.mu.Unlock()
 	c.asked++
 	return c.corpID, wecom.NewSecret(c.secret), c.err
-}
-
-func (c *credentials) change(change func(*credentials)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	change(c)
 }
 
 // stub is a WeCom of a few lines: it gives tokens, checks them, records what

@@ -290,14 +290,14 @@ func TestRefusalsGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, wecom.TokensOptions{})
 		b.credentials.secret = "wrong"
-		for i, minutes := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		for i, minutes := range []int{1, 2, 4, 8, 16, 32, 60, 60} {
 			_, err := b.tokens.Token(t.Context(), tenant)
 			if got := callError(t, err); got.Class != reason.Credentials || got.ErrCode != 40001 {
 				t.Fatalf("refusal %d: %+v", i+1, got)
 			}
 			_, err = b.tokens.Token(t.Context(), tenant)
 			until := notBefore(t, err)
-			if got := time.Until(until); got != minutes*time.Minute {
+			if got := time.Until(until); got != time.Duration(minutes)*time.Minute {
 				t.Errorf("refusal %d: left alone for %v, want %d min", i+1, got, minutes)
 			}
 			elapse(time.Until(until))
@@ -308,30 +308,31 @@ func TestRefusalsGrow(t *testing.T) {
 	})
 }
 
-// What ends a run of refusals, and what makes an account be tried at once.
+// New credentials are tried at once, and so is an account that an operator put
+// right.
 func TestRefusalEnds(t *testing.T) {
-	for name, change := range map[string]func(*testing.T, *bench){
-		"with new credentials": func(_ *testing.T, b *bench) { b.credentials.secret = secret },
-		"by an operator": func(t *testing.T, b *bench) {
-			b.stub.next("gettoken", 0) // accepted this time, whatever the secret
-			b.credentials.secret = secret
-			if err := b.tokens.Forgive(t.Context(), tenant); err != nil {
-				t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, wecom.TokensOptions{})
+		b.credentials.secret = "wrong"
+		if _, err := b.tokens.Token(t.Context(), tenant); err == nil {
+			t.Fatal("accepted")
+		}
+		b.credentials.secret = secret
+		mustToken(t, b.tokens)
+
+		b.stub.next(wecom.OpUpdate, 60020)
+		for range 2 {
+			if b.update(t) == nil {
+				t.Fatal("not left alone")
 			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t, wecom.TokensOptions{})
-				b.credentials.secret = "wrong"
-				if _, err := b.tokens.Token(t.Context(), tenant); err == nil {
-					t.Fatal("accepted")
-				}
-				change(t, b)
-				mustToken(t, b.tokens)
-			})
-		})
-	}
+		}
+		if err := b.tokens.Forgive(t.Context(), tenant); err != nil {
+			t.Error(err)
+		}
+		if err := b.update(t); err != nil {
+			t.Errorf("not tried after it was forgiven: %v", err)
+		}
+	})
 }
 
 // The run ends when WeCom accepts a call, not when it gives a token.

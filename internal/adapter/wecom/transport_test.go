@@ -2,8 +2,10 @@ package wecom_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -52,17 +54,43 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
-// A connection that the server closed while it was idle costs nothing: nothing
-// was written, so the transport takes another.
-func TestIdleConnectionWasClosed(t *testing.T) {
-	server := newServer(t, says(http.StatusOK, `{"errcode":0,"errmsg":"ok"}`))
-	b := wecom.NewClient(newEndpoint(t, wecom.EndpointOptions{BaseURL: server.URL, HTTP: client(newTransport(t))}), fixedToken(tokenTag))
-	for i := range 20 {
-		if err := b.DelContactWay(t.Context(), tenant, "c1"); err != nil && !callError(t, err).Unknown {
-			t.Errorf("call %d: %v", i, err)
+// Whenever connections are closed: a call that succeeded was taken by WeCom, and
+// one that is surely not applied was not.
+func TestOutcomesAreTrue(t *testing.T) {
+	var taken sync.Map
+	server := newServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err == nil {
+			taken.Store(string(body), true)
 		}
-		server.CloseClientConnections()
+		_, _ = io.WriteString(w, `{"errcode":0,"errmsg":"ok"}`)
+	}))
+	b := wecom.NewClient(newEndpoint(t, wecom.EndpointOptions{BaseURL: server.URL, HTTP: client(newTransport(t))}), fixedToken(tokenTag))
+	ends := map[string]int{}
+	for i := range 300 {
+		var closing sync.WaitGroup
+		if i%3 > 0 {
+			closing.Go(server.CloseClientConnections)
+		}
+		id := strconv.Itoa(i)
+		err := b.DelContactWay(t.Context(), tenant, id)
+		closing.Wait()
+		_, applied := taken.Load(`{"config_id":"` + id + `"}`)
+		switch {
+		case err == nil:
+			ends["applied"]++
+			if !applied {
+				t.Errorf("call %s succeeded and never arrived", id)
+			}
+		case callError(t, err).Unknown:
+			ends["unknown"]++
+		default:
+			ends["surely not applied"]++
+			if applied {
+				t.Errorf("call %s is said to be surely not applied and was taken: %v", id, err)
+			}
+		}
 	}
+	t.Log(ends)
 }
 
 func client(transport http.RoundTripper) *http.Client { return &http.Client{Transport: transport} }

@@ -86,12 +86,12 @@ func NewVendor(client *Client, options VendorOptions) *Vendor {
 // While a breaker is open the error is a *push.CallError of class
 // reason.BreakerOpen that wraps a *NotBeforeError.
 func (v *Vendor) Update(ctx context.Context, call push.Call) error {
+	if !call.Deadline.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, call.Deadline.Add(v.options.AnswerGrace))
+		defer cancel()
+	}
 	return v.guard(ctx, call.Tenant, OpUpdate, func() error {
-		if !call.Deadline.IsZero() {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithDeadline(ctx, call.Deadline.Add(v.options.AnswerGrace))
-			defer cancel()
-		}
 		return v.client.UpdateContactWay(ctx, call.Tenant, UpdateContactWayRequest{
 			ConfigID:   call.ConfigID,
 			Remark:     call.Remark,

@@ -3,6 +3,7 @@ package redistoken
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/rand"
 	"errors"
 	"strings"
 )
@@ -24,7 +25,7 @@ func newSealer(key []byte) (sealer, error) {
 	if err != nil {
 		return sealer{}, errors.New("the key for sealing tokens is not 16, 24 or 32 bytes long")
 	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
+	aead, err := cipher.NewGCM(block)
 	if err != nil {
 		return sealer{}, errors.New("AES-GCM is not available")
 	}
@@ -39,7 +40,9 @@ func (s sealer) close(plain []byte, name string) string {
 	if s.aead == nil {
 		return inClear + string(plain)
 	}
-	return sealed + string(s.aead.Seal(nil, nil, plain, []byte(name)))
+	box := make([]byte, s.aead.NonceSize(), s.aead.NonceSize()+len(plain)+s.aead.Overhead())
+	_, _ = rand.Read(box) // never fails: crypto/rand ends the process first
+	return sealed + string(s.aead.Seal(box, box, plain, []byte(name)))
 }
 
 // open returns what was closed; false when it is not of this key. With a key
@@ -50,9 +53,10 @@ func (s sealer) open(raw, name string) ([]byte, bool) {
 		return []byte(plain), ok
 	}
 	box, ok := strings.CutPrefix(raw, sealed)
-	if !ok {
+	if !ok || len(box) < s.aead.NonceSize() {
 		return nil, false
 	}
-	plain, err := s.aead.Open(nil, nil, []byte(box), []byte(name))
+	nonce, secret := box[:s.aead.NonceSize()], box[s.aead.NonceSize():]
+	plain, err := s.aead.Open(nil, []byte(nonce), []byte(secret), []byte(name))
 	return plain, err == nil
 }

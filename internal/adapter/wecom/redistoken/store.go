@@ -106,7 +106,7 @@ func (s *Store) Invalidate(ctx context.Context, key string, refused wecom.Secret
 }
 
 // read returns the token under a Redis key and its raw value; the zero token
-// when there is none, when it is not ours to open, and when it has expired.
+// when there is none or it is not ours to open.
 func (s *Store) read(ctx context.Context, name string) (wecom.Token, string, error) {
 	raw, err := s.redis.Get(ctx, name).Result()
 	if errors.Is(err, redis.Nil) {
@@ -115,16 +115,20 @@ func (s *Store) read(ctx context.Context, name string) (wecom.Token, string, err
 	if err != nil {
 		return wecom.Token{}, "", err
 	}
+	return s.decode(raw, name), raw, nil
+}
+
+func (s *Store) decode(raw, name string) wecom.Token {
 	plain, ok := s.seal.open(raw, name)
 	var stored storedToken
 	if !ok || json.Unmarshal(plain, &stored) != nil {
-		return wecom.Token{}, raw, nil
+		return wecom.Token{}
 	}
 	return wecom.Token{
 		Value:        wecom.NewSecret(stored.Value),
 		Expires:      time.UnixMilli(stored.Expires),
 		RefreshAfter: time.UnixMilli(stored.RefreshAfter),
-	}, raw, nil
+	}
 }
 
 // Lease gives the right to fetch to one instance at a time.

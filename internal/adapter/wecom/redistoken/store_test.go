@@ -129,6 +129,20 @@ func TestRedisGone(t *testing.T) {
 	}
 }
 
+// What is not a sealed token is no token, and never a crash.
+func TestSealedIsDamaged(t *testing.T) {
+	server := newServer(t)
+	store := server.store(t, redistoken.Options{Key: key})
+	for _, raw := range []string{"", "s", "sshort", "s" + strings.Repeat("x", 100), "x", "c{}", "c"} {
+		if err := server.mini.Set("rollcall:wecom:token:a", raw); err != nil {
+			t.Fatal(err)
+		}
+		if _, found, err := store.Get(t.Context(), "a"); found || err != nil {
+			t.Errorf("%q: found %t, %v", raw, found, err)
+		}
+	}
+}
+
 // A refusal that cannot be read must not look like "none": the account would
 // be tried again at once.
 func TestRefusalThatCannotBeDecoded(t *testing.T) {

@@ -76,6 +76,7 @@ func keysApart(t *testing.T, f Fixture) {
 	a, b := f.token("ta", time.Hour), f.token("tb", time.Hour)
 	f.put(t, "a", a)
 	f.put(t, "b", b)
+	f.wantToken(t, "b", b)
 	must(t, f.Store.Invalidate(t.Context(), "b", b.Value))
 	f.wantToken(t, "a", a)
 	f.wantNone(t, "b")
