@@ -17,11 +17,10 @@ import (
 // for each of record, code, counters and tenant, and one for all the staff,
 // without a getMore.
 func TestRoundTrips(t *testing.T) {
-	ctx := t.Context()
 	ref := push.Ref{Tenant: "acme", Code: "c"}
 	for _, members := range []int{1, 100, 300, 1500} {
 		t.Run(fmt.Sprintf("%d members", members), func(t *testing.T) {
-			w := newWorld(t, time.Now)
+			ctx, w := t.Context(), newWorld(t, time.Now)
 			w.seed(t, ref, members)
 			s := w.Store()
 			steps := []struct {
