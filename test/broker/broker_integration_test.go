@@ -1,0 +1,165 @@
+//go:build integration
+
+package broker_test
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+const maxHold = 15 * time.Second
+
+// holdUntil holds codes with the prefix until the instant, and is done with
+// all others.
+func holdUntil(prefix string, until *atomic.Int64, cause reason.Reason) func(push.Ref) push.Outcome {
+	return func(ref push.Ref) push.Outcome {
+		at := time.Unix(0, until.Load())
+		if strings.HasPrefix(ref.Code, prefix) && time.Now().Before(at) {
+			return push.Hold{Until: at, Cause: cause}
+		}
+		return done(ref)
+	}
+}
+
+func in(d time.Duration) *atomic.Int64 {
+	var at atomic.Int64
+	at.Store(time.Now().Add(d).UnixNano())
+	return &at
+}
+
+func TestHeldCodesNewerEventMergesAndOneMessageStaysUnacked(t *testing.T) {
+	tp := newTopic(t)
+	until := in(8 * time.Second)
+	c := tp.consume("only", holdUntil("held", until, reason.Backoff))
+	tp.publish("held")
+	eventually(t, 5*time.Second, "the code is held", func() bool { return c.intake.Stats().Held == 1 })
+	for range 20 {
+		tp.publish("held")
+	}
+	eventually(t, 5*time.Second, "all but one of 21 messages are acked", func() bool { return tp.stats().Backlog == 1 })
+	if s := tp.stats(); s.Unacked != 1 {
+		t.Errorf("%d messages un-acked; want exactly 1", s.Unacked)
+	}
+	if n := c.count("held"); n != 1 {
+		t.Errorf("%d refreshes while held; want 1", n)
+	}
+	eventually(t, 15*time.Second, "the last message is acked", func() bool { return tp.stats().Backlog == 0 })
+	if n := c.count("held"); n != 2 {
+		t.Errorf("%d refreshes in all; want 2 for 21 events", n)
+	}
+}
+
+func TestHeldMessageComesBackToTheKeysOwnerAtItsDeadline(t *testing.T) {
+	tp := newTopic(t)
+	until := in(4 * time.Second)
+	refresh := holdUntil("held", until, reason.Backoff)
+	consumers := []*consumer{tp.consume("a", refresh), tp.consume("b", refresh), tp.consume("c", refresh)}
+	codes := names("held", 300)
+	tp.publishMany(codes)
+	eventually(t, 20*time.Second, "every code is done", func() bool { return tp.stats().Backlog == 0 })
+	deadline := time.Unix(0, until.Load())
+	var late []time.Duration
+	for _, code := range codes {
+		owners := 0
+		for _, c := range consumers {
+			if c.count(code) > 0 {
+				owners++
+			}
+		}
+		if owners != 1 {
+			t.Errorf("code %s was with %d consumers; want 1", code, owners)
+		}
+	}
+	for _, c := range consumers {
+		for _, r := range c.ran() {
+			if r.at.After(deadline) {
+				late = append(late, r.at.Sub(deadline))
+			}
+		}
+	}
+	slices.Sort(late)
+	if len(late) != len(codes) {
+		t.Fatalf("%d refreshes after the deadline; want %d", len(late), len(codes))
+	}
+	p50, worst := late[len(late)/2], late[len(late)-1]
+	t.Logf("%d codes back after their deadline: p50 %v, worst %v", len(late), p50, worst)
+	if worst > 250*time.Millisecond {
+		t.Errorf("the slowest came back %v after its deadline; want 250 ms at most", worst)
+	}
+}
+
+func TestJoiningConsumerDelaysOtherKeysLittleWhenHoldsAreHandedBack(t *testing.T) {
+	worst := joinWithHolds(t, true)
+	if worst > 1500*time.Millisecond {
+		t.Errorf("other keys waited up to %v during the join; want 1.5 s at most", worst)
+	}
+}
+
+func TestJoiningConsumerDelaysOtherKeysNoLongerThanMaxHoldWhenTheHintIsLost(t *testing.T) {
+	worst := joinWithHolds(t, false)
+	if worst > maxHold+1500*time.Millisecond {
+		t.Errorf("other keys waited up to %v during the join; want MaxHold (%v) at most", worst, maxHold)
+	}
+}
+
+// joinWithHolds holds 10 000 codes in one consumer, lets another join, with or
+// without telling the first, and returns the longest time from publish to
+// refresh of other keys around the join.
+func joinWithHolds(t *testing.T, hint bool) time.Duration {
+	tp := newTopic(t)
+	until := in(time.Hour)
+	refresh := holdUntil("held", until, reason.Throttled)
+	first := tp.consume("first", refresh)
+	tp.publishMany(names("held", 10_000))
+	eventually(t, 60*time.Second, "10 000 codes are held", func() bool { return first.intake.Stats().Held >= 9_900 })
+
+	flow := startFlow(tp)
+	steady := flow.during(t, 2*time.Second, first)
+	second := tp.consume("second", refresh)
+	if hint {
+		first.joins <- struct{}{}
+	}
+	worst := flow.during(t, maxHold+4*time.Second, first, second)
+	until.Store(time.Now().UnixNano())
+	flow.stop()
+	t.Logf("hint %v: other keys waited at most %v before the join, %v from the join on", hint, steady, worst)
+	if len(second.ran()) == 0 {
+		t.Error("the consumer that joined got nothing")
+	}
+	eventually(t, 90*time.Second, "everything is done", func() bool { return tp.stats().Backlog == 0 })
+	return worst
+}
+
+func TestGracefulStopUnderLoadLosesNothing(t *testing.T) {
+	tp := newTopic(t)
+	slow := func(ref push.Ref) push.Outcome {
+		wait := time.NewTimer(2 * time.Millisecond)
+		<-wait.C
+		return done(ref)
+	}
+	a, b := tp.consume("a", slow), tp.consume("b", slow)
+	codes := names("c", 2_000)
+	tp.publishMany(codes[:1000])
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		a.close(t)
+	}()
+	tp.publishMany(codes[1000:])
+	<-stopped
+	eventually(t, 30*time.Second, "the other consumer works off the rest", func() bool { return tp.stats().Backlog == 0 })
+	for _, code := range codes {
+		if a.count(code)+b.count(code) == 0 {
+			t.Errorf("code %s was acked by nobody who worked on it", code)
+		}
+	}
+	if len(b.ran()) == 0 || len(a.ran()) == 0 {
+		t.Errorf("a ran %d, b ran %d; both should have worked", len(a.ran()), len(b.ran()))
+	}
+}
