@@ -160,14 +160,15 @@ type scratch struct{ dir string }
 func newScratch(t *testing.T) *scratch {
 	t.Helper()
 	s := &scratch{dir: t.TempDir()}
-	mod := "module " + module + "\n\ngo 1.26.0\n"
+	var mod strings.Builder
+	fmt.Fprintf(&mod, "module %s\n\ngo 1.26.0\n", module)
 	for i, path := range slices.Sorted(maps.Keys(drivers)) {
 		folder := fmt.Sprintf("drivers/%d", i)
-		mod += fmt.Sprintf("require %s %s\nreplace %s => ./%s\n", path, drivers[path], path, folder)
+		fmt.Fprintf(&mod, "require %s %s\nreplace %s => ./%s\n", path, drivers[path], path, folder)
 		s.write(t, folder+"/go.mod", "module "+path+"\n")
 		s.write(t, folder+"/driver.go", "package driver\n")
 	}
-	s.write(t, "go.mod", mod)
+	s.write(t, "go.mod", mod.String())
 	return s
 }
 

@@ -26,15 +26,18 @@ func TestAddressesComeFromTheEnvironmentOrFromOurPorts(t *testing.T) {
 	}{
 		{"nothing named", nil, ours},
 		{
-			"a Pulsar", environment{EnvPulsarURL: "pulsar://p:6650", EnvPulsarAdminURL: "http://p:8080"},
+			"a Pulsar",
+			environment{EnvPulsarURL: "pulsar://p:6650", EnvPulsarAdminURL: "http://p:8080"},
 			with(func(a *Addresses) { a.PulsarURL, a.PulsarAdminURL = "pulsar://p:6650", "http://p:8080" }),
 		},
 		{
-			"a MongoDB", environment{EnvMongoURI: "mongodb://m/?replicaSet=rs0"},
+			"a MongoDB",
+			environment{EnvMongoURI: "mongodb://m/?replicaSet=rs0"},
 			with(func(a *Addresses) { a.MongoURI = "mongodb://m/?replicaSet=rs0" }),
 		},
 		{
-			"a Redis", environment{EnvRedisURL: "redis://r:6379/3"},
+			"a Redis",
+			environment{EnvRedisURL: "redis://r:6379/3"},
 			with(func(a *Addresses) { a.RedisURL = "redis://r:6379/3" }),
 		},
 	} {

@@ -56,6 +56,7 @@ func (b behavior) main(port string) int {
 		select {}
 	case stubborn:
 		signal.Ignore(syscall.SIGTERM)
+	case serves:
 	}
 	if err := echo(port); err != nil {
 		fmt.Println(err)

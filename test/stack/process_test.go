@@ -47,7 +47,7 @@ func TestAReusedPidIsNobodyOfOurs(t *testing.T) {
 
 func TestAnEmptyIdentityNeverRuns(t *testing.T) {
 	for _, pid := range []int{-1, 0, 1} {
-		started, _ := startOf(pid) // pid 1 is there, and must never be signalled
+		started, _ := startOf(pid) // pid 1 is there, and must never be signaled
 		if (identity{PID: pid, Started: started}).running() {
 			t.Errorf("pid %d counts as a server", pid)
 		}
