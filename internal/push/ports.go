@@ -22,6 +22,7 @@ var (
 	ErrUnknownTenant = errors.New("unknown tenant")
 	ErrUnknownCode   = errors.New("unknown code")
 	ErrWrongTenant   = errors.New("the code belongs to another tenant")
+	ErrInvalidFacts  = errors.New("the facts are not what docs/facts.md describes")
 )
 
 // Store reads facts and keeps the records. Reads come from the primary, writes

@@ -474,6 +474,16 @@ func TestDeletedCodeIsNotPushed(t *testing.T) {
 	}
 }
 
+func TestDeletedCodeLeavesNoIntentBehind(t *testing.T) {
+	r := newRig(t, roster.Native)
+	r.store.PutRecord(r.ref, push.Record{Epoch: 1, Intents: []push.Intent{{Epoch: 1, Deadline: t0.Add(-time.Minute)}}})
+	r.store.EditCode("c1", func(c *roster.Code) { c.Deleted = true })
+	r.want(push.Done{Reason: reason.Deleted})
+	if n := len(r.store.Record(r.ref).Intents); n != 0 {
+		t.Errorf("%d intents left; the keeper would bring the code back for ever", n)
+	}
+}
+
 func TestNoteOfAnUnchangedListReachesTheRecord(t *testing.T) {
 	r := newRig(t, roster.Native)
 	r.want(push.Done{Reason: reason.Pushed})

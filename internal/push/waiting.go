@@ -72,6 +72,8 @@ func (a *attempt) unreadable(err error) Outcome {
 		return a.park(reason.UnknownTenant, err.Error(), due)
 	case errors.Is(err, ErrWrongTenant):
 		return a.park(reason.WrongTenant, err.Error(), due)
+	case errors.Is(err, ErrInvalidFacts):
+		return a.invalid(err)
 	}
 	return a.storeDown("read the facts", err)
 }
@@ -80,7 +82,14 @@ func (a *attempt) invalid(err error) Outcome {
 	return a.park(reason.InvalidFacts, err.Error(), a.opts.Now().Add(hopelessDue))
 }
 
+// deleted cleans up after a code that is gone. Intents that it left open say
+// nothing any more; they would make it dirty for ever.
 func (a *attempt) deleted(ctx context.Context) Outcome {
+	if len(a.record.Intents) > 0 {
+		if err := a.Store.MarkDeleted(ctx, a.ref, a.opts.Now()); err != nil {
+			return a.storeDown("settle the intents of a deleted code", err)
+		}
+	}
 	if a.rotates || a.facts.Code.Family.Rotates() {
 		if err := a.Rotation.Delete(ctx, a.ref); err != nil {
 			return a.storeDown("delete the rotation set", err)

@@ -124,11 +124,15 @@ func (s *Store) readStaff(ctx context.Context, into *reading) error {
 	if err != nil {
 		return fmt.Errorf("find %d staff: %w", len(ids), err)
 	}
-	var docs []staffDoc
-	if err := cursor.All(ctx, &docs); err != nil {
+	var raws []bson.Raw
+	if err := cursor.All(ctx, &raws); err != nil {
 		return fmt.Errorf("read %d staff: %w", len(ids), err)
 	}
-	for _, doc := range docs {
+	for _, raw := range raws {
+		var doc staffDoc
+		if err := bson.Unmarshal(raw, &doc); err != nil {
+			return fmt.Errorf("staff %v: %w: %w", raw.Lookup("_id"), push.ErrInvalidFacts, err)
+		}
 		staff, err := doc.staff()
 		if err != nil {
 			return err
@@ -166,12 +170,15 @@ func findOne[T any](ctx context.Context, from *mongo.Collection, id string, proj
 		opts.SetProjection(projection)
 	}
 	var doc, none T
-	err := from.FindOne(ctx, byID(id), opts).Decode(&doc)
+	raw, err := from.FindOne(ctx, byID(id), opts).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return none, false, nil
 	}
 	if err != nil {
 		return none, false, fmt.Errorf("read %s %s: %w", from.Name(), id, err)
+	}
+	if err := bson.Unmarshal(raw, &doc); err != nil {
+		return none, false, fmt.Errorf("%s %s: %w: %w", from.Name(), id, push.ErrInvalidFacts, err)
 	}
 	return doc, true, nil
 }
