@@ -3,7 +3,6 @@ package wecomsim
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -121,7 +120,7 @@ func TestFaultsOverTCP(t *testing.T) {
 	client := server.Client()
 	client.Timeout = 10 * time.Second
 	for action, want := range map[fault.Action]func(error) bool{
-		fault.Reset:   func(err error) bool { return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) },
+		fault.Reset:   func(err error) bool { return errors.Is(err, syscall.ECONNRESET) },
 		fault.Timeout: func(err error) bool { var n net.Error; return errors.As(err, &n) && n.Timeout() },
 	} {
 		h.sim.ClearFaults()

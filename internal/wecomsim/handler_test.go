@@ -110,13 +110,19 @@ func TestTokens(t *testing.T) {
 	if got := use(); got != 0 {
 		t.Errorf("the new one: %d", got)
 	}
+	h.clock.add(time.Hour)
+	last := h.token
+	h.token = h.newToken()
+	for token, want := range map[string]int{h.token: 0, last: 42001, first: 40014} {
+		h.token = token
+		if got := use(); got != want {
+			t.Errorf("of three tokens: %d, want %d", got, want)
+		}
+	}
+	h.token = h.newToken()
 	h.sim.InvalidateTokens(corpID)
 	if got := use(); got != 40014 {
 		t.Errorf("invalidated early: %d, want 40014", got)
-	}
-	h.token = first
-	if got := use(); got != 40014 {
-		t.Errorf("a token before the last: %d, want 40014", got)
 	}
 }
 
@@ -269,6 +275,9 @@ func TestConflictingWrites(t *testing.T) {
 			})
 			wg.Go(func() { h.way(a) }) // reading is no conflict
 			wg.Wait()
+			if got := h.call("update_contact_way", `{"config_id":"`+a+`","user":["u3"]}`).ErrCode; got != 0 {
+				t.Errorf("%s: a write after both: %d", policy, got)
+			}
 			got := map[int]int{<-codes: 1}
 			got[<-codes]++
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -364,8 +373,9 @@ func TestResetForgetsTheWorldAndKeepsTheBehavior(t *testing.T) {
 	if kept, _ := h.sim.Ledger().Len(); kept != 0 || len(h.sim.Counters().Calls) != 0 {
 		t.Error("records are left")
 	}
+	h.must(h.sim.SetCorp(Corp{ID: corpID, Apps: []App{{Secret: secret}}}))
 	if got := h.call("list_contact_way", `{}`).ErrCode; got != 40014 {
-		t.Errorf("an old token: %d", got)
+		t.Errorf("an old token, the corp being there again: %d", got)
 	}
 	if h.sim.Quirks().GoneText != "kept" {
 		t.Error("quirks are lost")
