@@ -93,12 +93,12 @@ func TestFourStormsAmongTwoThousandCalmTenants(t *testing.T) {
 // The same asks at the same instants get the same answers from the in-process
 // Redis of the unit tests and from the real one.
 func TestScriptsAgreeWithTheUnitTestsRedis(t *testing.T) {
-	real, prefix := realClient(t)
+	server, prefix := realClient(t)
 	mini, _ := miniClient(t)
 	clock := newTestClock()
 	o := scaled()
 	o.Prefix = prefix
-	a, b := newBudget(t, real, o.fixed(clock)), newBudget(t, mini, o.fixed(clock))
+	a, b := newBudget(t, server, o.fixed(clock)), newBudget(t, mini, o.fixed(clock))
 	rng := mrand.New(mrand.NewPCG(5, 5))
 	for step := range 600 {
 		ref := push.Ref{Tenant: "corp", Code: codeName(rng.IntN(40))}
@@ -208,4 +208,21 @@ func BenchmarkAdmit(b *testing.B) {
 		}
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "admits/s")
+}
+
+// An idle tenant's burst goes without a wait at the vendor's limits, and a
+// removal goes at once when additions have used up all that they may.
+func TestABurstOfSevenThousand(t *testing.T) {
+	client, prefix := realClient(t)
+	clock := newTestClock()
+	b := newBudget(t, client, Options{Prefix: prefix}.fixed(clock))
+	if got := granted(t, b, "corp", "burst", 7000, addition); got != 7000 {
+		t.Errorf("%d of 7000 calls went at once", got)
+	}
+	for granted(t, b, "corp", "more", 1000, addition) > 0 {
+		clock.advance(time.Millisecond)
+	}
+	if got := granted(t, b, "corp", "removal", 100, removal); got != 100 {
+		t.Errorf("%d of 100 removals went at once behind the additions", got)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/google/go-cmp/cmp"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -77,6 +78,40 @@ func TestWithoutRedisATenantIsNeitherStoppedNorUnlimited(t *testing.T) {
 	clock.advance(2 * time.Second)
 	if a := ask(t, b, "corp", "z", addition); a.Granted || a.Cause != reason.Blocked || seconds(a.At) != 60 {
 		t.Errorf("Redis is back: %+v, want the block to hold there", a)
+	}
+	clock.set(epoch.Add(55 * time.Second))
+	for i := range 3 {
+		if a := ask(t, b, "corp", codeName(i), addition); seconds(a.At) != float64(60+i) {
+			t.Errorf("slot %d is at second %v, want one after the other from 60", i, seconds(a.At))
+		}
+	}
+}
+
+// A call that an instance of four admitted by itself counts four times once
+// Redis is back: the other three cannot be seen.
+func TestCallsMadeWithoutRedisAreCharged(t *testing.T) {
+	const instances = 4
+	atOnce := func(outage func(b *Budget, clock *testClock, server *miniredis.Miniredis)) int {
+		client, server := miniClient(t)
+		clock := newTestClock()
+		o := tight()
+		o.Instances, o.TenantBurst, o.ParkAfter = instances, 40, time.Millisecond
+		o.TenantWindows[0].Calls = 40 + instances + 62
+		b := newBudget(t, client, o.fixed(clock))
+		outage(b, clock, server)
+		return granted(t, b, "corp", "x", 60, addition)
+	}
+	without := atOnce(func(*Budget, *testClock, *miniredis.Miniredis) {})
+	with := atOnce(func(b *Budget, clock *testClock, server *miniredis.Miniredis) {
+		server.SetError("gone")
+		if a := ask(t, b, "corp", "local", addition); !a.Granted {
+			t.Fatalf("%+v, want a grant", a)
+		}
+		server.SetError("")
+		clock.advance(time.Second) // RetryAfter; half a call accrues in the common bucket
+	})
+	if with != without-instances && with != without-instances+1 {
+		t.Errorf("%d calls at once after one without Redis, %d otherwise; want %d fewer", with, without, instances)
 	}
 }
 

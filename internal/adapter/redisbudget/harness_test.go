@@ -2,7 +2,6 @@ package redisbudget
 
 import (
 	"container/heap"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -60,7 +59,7 @@ func clientOf(t testing.TB, addr string) *redis.Client {
 func (o Options) fixed(c *testClock) Options {
 	o.Clock = c.now
 	o.Timeout = or(o.Timeout, 20*time.Second)
-	o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	o.Logger = slog.New(slog.DiscardHandler)
 	return o
 }
 

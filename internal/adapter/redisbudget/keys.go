@@ -3,7 +3,7 @@ package redisbudget
 import "strings"
 
 // escape keeps a name from ending the hashed part of a key or from running
-// into its neighbour.
+// into the next.
 var escape = strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D", ":", "%3A")
 
 // keyring builds the keys of one pair of buckets. All of them carry the same

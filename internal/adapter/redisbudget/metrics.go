@@ -41,14 +41,8 @@ func (m meters) admission(ctx context.Context, a push.Admission) {
 		attribute.String("result", result), attribute.String("cause", a.Cause.String())))
 }
 
-// state records whether the instance is on its own.
-func (m meters) state(ctx context.Context, degraded bool) {
-	var v int64
-	if degraded {
-		v = 1
-	}
-	m.degraded.Record(ctx, v)
-}
+// state records on whose pace the instance goes.
+func (m meters) state(ctx context.Context, s state) { m.degraded.Record(ctx, int64(s)) }
 
 func (m meters) throttled(ctx context.Context, errcode int) {
 	m.blocks.Add(ctx, 1, metric.WithAttributes(attribute.Int("errcode", errcode)))

@@ -153,14 +153,19 @@ func (o Options) validate() error {
 		field string
 		value time.Duration
 	}{
-		{"ParkAfter", o.ParkAfter}, {"BlockFirst", o.BlockFirst}, {"BlockAgain", o.BlockAgain},
-		{"RepeatWithin", o.RepeatWithin}, {"ConcurrencyHold", o.ConcurrencyHold},
-		{"Timeout", o.Timeout}, {"RetryAfter", o.RetryAfter},
+		{"ParkAfter", o.ParkAfter},
+		{"BlockFirst", o.BlockFirst},
+		{"BlockAgain", o.BlockAgain},
+		{"RepeatWithin", o.RepeatWithin},
+		{"ConcurrencyHold", o.ConcurrencyHold},
+		{"Timeout", o.Timeout},
+		{"RetryAfter", o.RetryAfter},
 	} {
 		check(d.value > 0, d.field, "must be positive", d.value)
 	}
-	errs = append(errs, o.validateWindows("Tenant", o.TenantWindows, o.TenantBurst))
-	errs = append(errs, o.validateWindows("IP", o.IPWindows, o.IPBurst))
+	errs = append(errs,
+		o.validateWindows("Tenant", o.TenantWindows, o.TenantBurst),
+		o.validateWindows("IP", o.IPWindows, o.IPBurst))
 	return errors.Join(errs...)
 }
 

@@ -57,6 +57,10 @@ func TestLifeOfASlot(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("second ask (-want +got):\n%s", diff)
 			}
+			clock.advance(time.Millisecond)
+			if again := ask(t, b, "corp", "x", addition); a.Granted && again.Expires.Equal(a.Expires) {
+				t.Error("one slot admitted two calls")
+			}
 		})
 	}
 }
@@ -137,9 +141,9 @@ func TestAddressRefuses(t *testing.T) {
 	if again := ask(t, b, "corp", "x", addition); !again.Booked || seconds(again.At) != 2 {
 		t.Fatalf("asked early: %+v, want the same slot", again)
 	}
-	clock.advance(time.Second)
-	if a := ask(t, b, "corp", "x", addition); !a.Granted {
-		t.Fatalf("at the slot: %+v, want a grant", a)
+	clock.advance(1500 * time.Millisecond)
+	if a := ask(t, b, "corp", "x", addition); !a.Granted || seconds(a.Expires) != 2+1.7 {
+		t.Fatalf("half a second after the slot: %+v, want a grant for what is left of it", a)
 	}
 
 	for granted(t, b, "greedy", clock.now().String(), 1, addition) > 0 {
@@ -150,6 +154,29 @@ func TestAddressRefuses(t *testing.T) {
 	}
 	if heir := ask(t, b, "other", "z", addition); !heir.At.Equal(second.At) {
 		t.Errorf("the address's slot at %v was not handed on: %v", seconds(second.At), seconds(heir.At))
+	}
+}
+
+// A code that comes back from its wait for the address and finds its tenant
+// blocked cannot use the address's slot; others can.
+func TestAddressesSlotIsFreedWhenTheTenantRefuses(t *testing.T) {
+	client, _ := miniClient(t)
+	clock := newTestClock()
+	o := tight()
+	o.IPWindows, o.IPBurst, o.IPReserveShare = []Window{{3 + 62, time.Minute}}, 2, 0.5
+	b := newBudget(t, client, o.fixed(clock))
+	for granted(t, b, "greedy", "x", 1, addition)+granted(t, b, "greedier", "x", 1, addition) > 0 {
+	}
+	a := ask(t, b, "corp", "x", addition)
+	if !a.Booked {
+		t.Fatalf("%+v, want a slot of the address", a)
+	}
+	throttled(t, b, ErrCodeFrequency)
+	if refused := ask(t, b, "corp", "x", addition); refused.Cause != reason.Blocked {
+		t.Fatalf("%+v, want a block", refused)
+	}
+	if heir := ask(t, b, "other", "z", addition); !heir.At.Equal(a.At) {
+		t.Errorf("the address's slot at %v was not handed on: %v", seconds(a.At), seconds(heir.At))
 	}
 }
 

@@ -51,7 +51,7 @@ func (b *Budget) blockShared(ctx context.Context, tenant string) (time.Time, err
 }
 
 // blockLocal blocks for this instance, and for all once Redis is back and the
-// tenant is asked about. Without Redis a repetition is not recognised.
+// tenant is asked about. Without Redis a repetition goes unnoticed.
 func (b *Budget) blockLocal(tenant string, now time.Time) time.Time {
 	keys := b.tenantQuestion(tenant, "").keys
 	if end := b.known.blockedUntil(keys, now); !end.IsZero() {

@@ -43,7 +43,7 @@ func TestABlockHoldsForAllInstancesAndIsLongerOnRepetition(t *testing.T) {
 		if a.Granted || a.Cause != reason.Blocked {
 			t.Errorf("%s: another instance got %+v, want a block", s.what, a)
 		}
-		if a := ask(t, two, "neighbour", codeName(i), addition); !a.Granted {
+		if a := ask(t, two, "another", codeName(i), addition); !a.Granted {
 			t.Errorf("%s: another tenant got %+v, want a grant", s.what, a)
 		}
 	}
@@ -72,6 +72,20 @@ func TestTheEndOfABlockIsNoStampede(t *testing.T) {
 	}
 	if a := ask(t, b, "corp", "fresh", addition); a.Granted {
 		t.Error("a fresh code went at the end of the block, past those that wait")
+	}
+}
+
+// Nobody asks while the block lasts; the bucket is empty at its end all the same.
+func TestABlockEmptiesTheBuckets(t *testing.T) {
+	client, _ := miniClient(t)
+	clock := newTestClock()
+	o := tight()
+	o.TenantBurst, o.TenantWindows = 20, []Window{{20 + 1 + 2*62, time.Minute}}
+	b := newBudget(t, client, o.fixed(clock))
+	throttled(t, b, ErrCodeFrequency)
+	clock.set(epoch.Add(60 * time.Second))
+	if got := granted(t, b, "corp", "x", 5, addition); got != 1 {
+		t.Errorf("%d of 5 calls went at the end of the block, want 1", got)
 	}
 }
 

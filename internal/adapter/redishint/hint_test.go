@@ -2,7 +2,6 @@ package redishint
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -99,7 +98,7 @@ func newStage(t *testing.T) *stage {
 }
 
 func (s *stage) joins(subscription string) *Joins {
-	return New(s.client, subscription, Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	return New(s.client, subscription, Options{Logger: slog.New(slog.DiscardHandler)})
 }
 
 // listen returns once Redis knows of the subscription.

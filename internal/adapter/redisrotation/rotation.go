@@ -125,7 +125,7 @@ type keys struct{ meta, due, members string }
 
 func (k keys) all() []string { return []string{k.meta, k.due, k.members} }
 
-// escape keeps a name from ending the hash tag or running into its neighbour.
+// escape keeps a name from ending the hash tag or running into the next.
 var escape = strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D", ":", "%3A")
 
 func (r *Rotation) keysOf(ref push.Ref) keys {
