@@ -29,9 +29,10 @@ type decider struct {
 	keeping  bool // nobody else was left either: the list is what can be kept
 	notes    []reason.Reason
 
-	change   time.Time // the earliest instant noted; zero: none
-	turnover time.Time // the tenant's next change of day, once asked for
-	tomorrow Day       // the day it brings
+	change        time.Time      // the earliest instant noted; zero: none
+	turnover      time.Time      // the tenant's next change of day, once asked for
+	tomorrow      Day            // the day it brings
+	addedTomorrow map[string]int // the code's additions dated so
 }
 
 // begin checks the code and the tenant and lays out the people.
@@ -110,6 +111,7 @@ func (d *decider) midnight() (time.Time, Day) {
 	if d.tomorrow == "" {
 		unix, day := d.tenant.nextDay()
 		d.turnover, d.tomorrow = time.Unix(unix, 0), day
+		d.addedTomorrow = d.facts.Counters.Days[day]
 	}
 	return d.turnover, d.tomorrow
 }

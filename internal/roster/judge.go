@@ -35,7 +35,7 @@ func (d *decider) judge(id string, s *Staff, known bool, limits *Member) standin
 	if d.byDay(limits) {
 		st.roomTomorrow = d.room(id, s, limits, "", nil)
 		_, tomorrow := d.midnight()
-		if s.Added[tomorrow] != 0 || d.facts.Counters.Days[tomorrow][id] != 0 {
+		if s.Added[tomorrow] != 0 || d.addedTomorrow[id] != 0 {
 			d.changesAtMidnight() // and after the day that follows, again
 		}
 	}
@@ -106,10 +106,8 @@ func (d *decider) ownLimits(id string, m *Member) reason.Reason {
 		d.changesAtMidnight()
 		return reason.AtDailyLimit
 	}
-	if len(d.facts.Counters.Days) > 0 {
-		if _, tomorrow := d.midnight(); d.facts.Counters.Days[tomorrow][id] >= m.DailyLimit {
-			d.changesAtMidnight()
-		}
+	if d.midnight(); d.addedTomorrow[id] >= m.DailyLimit {
+		d.changesAtMidnight()
 	}
 	return ""
 }

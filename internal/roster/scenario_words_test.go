@@ -140,10 +140,12 @@ func spread(word string) []string {
 }
 
 func (s *stage) backup(words []string) error {
-	for _, id := range words {
-		s.hire(id)
+	for _, word := range words {
+		for _, id := range spread(word) {
+			s.hire(id)
+			s.facts.Code.Backups = append(s.facts.Code.Backups, id)
+		}
 	}
-	s.facts.Code.Backups = append(s.facts.Code.Backups, words...)
 	return nil
 }
 

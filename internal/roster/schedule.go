@@ -39,8 +39,8 @@ func (s Shift) valid() bool {
 // check reports the first contradiction in the schedule of staff member id,
 // its time zone aside.
 func (s *Schedule) check(id string) error {
-	for weekday, shifts := range s.Weekly {
-		if err := checkShifts(shifts, id, weekday); err != nil {
+	for weekday := range s.Weekly {
+		if err := checkShifts(s.Weekly[weekday], id, weekday); err != nil {
 			return err
 		}
 	}
