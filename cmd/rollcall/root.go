@@ -32,6 +32,8 @@ func commands() []*cobra.Command {
 	return []*cobra.Command{
 		newRefresherCommand(),
 		newKeeperCommand(),
+		newDirtyCommand(),
+		newDeadLettersCommand(),
 		newDemoCommand(),
 		newVersionCommand(),
 	}

@@ -1,0 +1,90 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+
+	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
+	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
+	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/push"
+)
+
+// listPage is how many documents a listing reads at once.
+const listPage = 500
+
+// ListDirty yields the dirty set in the order of tenants and codes.
+func ListDirty(ctx context.Context, cfg config.Config) iter.Seq2[mongostore.DirtyEntry, error] {
+	return listFrom(ctx, cfg, func(db *mongostore.Database) lister[mongostore.DirtyEntry] { return db.Dirty().List },
+		func(e mongostore.DirtyEntry) push.Ref { return e.Ref })
+}
+
+// ListNoted yields the records whose last list came with notes: it could not
+// be quite what the facts ask for.
+func ListNoted(ctx context.Context, cfg config.Config) iter.Seq2[mongostore.CodeRecord, error] {
+	return listFrom(ctx, cfg, func(db *mongostore.Database) lister[mongostore.CodeRecord] { return db.Store().ListNoted },
+		func(r mongostore.CodeRecord) push.Ref { return r.Ref })
+}
+
+// ListDeadLetters yields at most limit messages of the dead-letter topic,
+// oldest first, and leaves them there.
+func ListDeadLetters(ctx context.Context, cfg config.Config, limit int) iter.Seq2[pulsarbus.DeadLetter, error] {
+	return pulsarbus.ListDeadLetters(ctx, pulsarbus.Options{
+		URL:               cfg.Pulsar.URL,
+		Topic:             cfg.Pulsar.Topic,
+		DeadLetterTopic:   cfg.Pulsar.DeadLetterTopic,
+		Token:             token(cfg.Pulsar),
+		TrustCertsFile:    cfg.Pulsar.TLSCAFile,
+		ConnectionTimeout: cfg.Pulsar.ConnectTimeout,
+		OperationTimeout:  cfg.Pulsar.OperationTimeout,
+		Logger:            slog.New(slog.DiscardHandler),
+	}, limit)
+}
+
+// lister reads a page after a code.
+type lister[T any] func(ctx context.Context, after push.Ref, limit int) ([]T, error)
+
+// listFrom pages through a collection on a connection of its own.
+func listFrom[T any](ctx context.Context, cfg config.Config, of func(*mongostore.Database) lister[T], ref func(T) push.Ref) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		db, err := openMongo(cfg.MongoDB, "operator")
+		if err != nil {
+			yield(none, err)
+			return
+		}
+		for item, err := range pages(ctx, of(db), ref) {
+			if !yield(item, err) || err != nil {
+				break
+			}
+		}
+		if err := db.Close(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			slog.WarnContext(ctx, "the connection to MongoDB did not close", "error", err)
+		}
+	}
+}
+
+func pages[T any](ctx context.Context, list lister[T], ref func(T) push.Ref) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var after push.Ref
+		for {
+			page, err := list(ctx, after, listPage)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range page {
+				if !yield(item, nil) {
+					return
+				}
+				after = ref(item)
+			}
+			if len(page) < listPage {
+				return
+			}
+		}
+	}
+}
