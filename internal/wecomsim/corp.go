@@ -71,6 +71,7 @@ func (m Staff) refusal() int {
 // corp is a company with its staff and contact ways.
 type corp struct {
 	mu     sync.RWMutex
+	prefix string // of its config_ids
 	conf   Corp
 	codec  *wecomcrypto.Codec // nil without a callback URL
 	staff  map[string]Staff
@@ -192,7 +193,7 @@ func (s *Sim) corpOrNew(id string) *corp {
 		return c
 	}
 	c := &corp{
-		conf:  Corp{ID: id},
+		prefix: idPrefix(id), conf: Corp{ID: id},
 		staff: map[string]Staff{}, depts: map[int]map[string]bool{}, ways: map[string]*way{},
 	}
 	s.corps[id] = c

@@ -1,8 +1,9 @@
 package wecomsim
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"hash/fnv"
 	"iter"
 	"slices"
@@ -179,7 +180,7 @@ func (s *Sim) RemoveWay(corpID, configID string) bool {
 func (c *corp) add(now time.Time, w Way) *way {
 	c.nextID++
 	if w.ConfigID == "" {
-		w.ConfigID = configID(c.conf.ID, c.nextID)
+		w.ConfigID = c.prefix + hex16(c.nextID)
 	}
 	w.Type, w.Scene = orDefault(w.Type, MultiUser), orDefault(w.Scene, QRCode)
 	w.CreatedAt = orDefault(w.CreatedAt, now)
@@ -236,10 +237,14 @@ func (c *corp) place(after uint64) int {
 	return i
 }
 
-// configID makes an ID of 32 hexadecimal digits, as WeCom's are, that tells
-// corps apart and is the same in every run.
-func configID(corpID string, n uint64) string {
+// idPrefix is the first half of a corp's config_ids. These have 32 hexadecimal
+// digits, as WeCom's do, tell corps apart and are the same in every run.
+func idPrefix(corpID string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(corpID)) // a hash never fails
-	return fmt.Sprintf("%016x%016x", h.Sum64(), n)
+	return hex16(h.Sum64())
+}
+
+func hex16(n uint64) string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, n))
 }
