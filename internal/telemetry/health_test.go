@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,21 +54,26 @@ func TestLiveness(t *testing.T) {
 // Readiness is what the dependencies answered, and when.
 func TestReadiness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var down error
+		var down atomic.Bool
 		h := NewHealth()
-		h.Depend(Dependency{Name: "mongodb", Ask: func(context.Context) error { return down }})
+		h.Depend(Dependency{Name: "mongodb", Ask: func(context.Context) error {
+			if down.Load() {
+				return errors.New("dial mongodb://user:hunter2@db: refused")
+			}
+			return nil
+		}})
 		wantReport(t, h.Ready(), Report{Checks: []CheckReport{{Name: "mongodb", LimitSeconds: 12, Error: "not asked yet"}}})
 
 		running(t, h)
 		wantReport(t, h.Ready(), Report{OK: true, Checks: []CheckReport{{Name: "mongodb", OK: true, LimitSeconds: 12}}})
 
-		down = errors.New("dial mongodb://user:hunter2@db: refused")
+		down.Store(true)
 		pass(3 * time.Second) // not asked again yet
 		wantReport(t, h.Ready(), Report{OK: true, Checks: []CheckReport{{Name: "mongodb", OK: true, AgeSeconds: 3, LimitSeconds: 12}}})
 		pass(2 * time.Second)
 		wantReport(t, h.Ready(), Report{Checks: []CheckReport{{Name: "mongodb", LimitSeconds: 12, Error: "dial mongodb://[redacted]@db: refused"}}})
 
-		down = nil
+		down.Store(false)
 		pass(5 * time.Second)
 		if !h.Ready().OK {
 			t.Errorf("still not ready: %+v", h.Ready())
