@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
@@ -23,7 +22,8 @@ func Example() {
 	ctx := context.Background()
 	at, err := saveFact(ctx)
 	if err != nil {
-		log.Fatal(err) // nothing changed, nothing to publish
+		fmt.Println(err)
+		return // nothing changed, nothing to publish
 	}
 	err = publisher.Publish(ctx, refresh.Event{
 		Tenant: "acme", Code: "c-17", Reason: "staff_offline", OccurredAt: at, Note: "zhang.san",
@@ -61,7 +61,8 @@ func ExampleDial() {
 		WhenFull: refresh.Refuse, // a user's request waits: fail fast
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer producer.Close()
 
@@ -69,6 +70,6 @@ func ExampleDial() {
 	defer cancel()
 	err = producer.Publish(ctx, refresh.Event{Tenant: "acme", Code: "c-17", Reason: "edited", OccurredAt: time.Now()})
 	if errors.Is(err, refresh.ErrFull) {
-		log.Print("keep the event in the outbox and publish it later")
+		fmt.Println("keep the event in the outbox and publish it later")
 	}
 }

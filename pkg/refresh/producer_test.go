@@ -47,12 +47,22 @@ func TestProducerOptions(t *testing.T) {
 		o    refresh.Options
 		want pulsar.ProducerOptions
 	}{
-		{"defaults: one message an entry, the common hash, wait when full", refresh.Options{Topic: "t"},
-			pulsar.ProducerOptions{Topic: "t", SendTimeout: 30 * time.Second, MaxPendingMessages: 1000,
-				DisableBatching: true, HashingScheme: pulsar.JavaStringHash}},
-		{"all set", refresh.Options{Topic: "t", Name: "n", SendTimeout: time.Second, MaxPending: 7, WhenFull: refresh.Refuse},
-			pulsar.ProducerOptions{Topic: "t", Name: "n", SendTimeout: time.Second, MaxPendingMessages: 7,
-				DisableBlockIfQueueFull: true, DisableBatching: true, HashingScheme: pulsar.JavaStringHash}},
+		{
+			"defaults: one message an entry, the common hash, wait when full",
+			refresh.Options{Topic: "t"},
+			pulsar.ProducerOptions{
+				Topic: "t", SendTimeout: 30 * time.Second, MaxPendingMessages: 1000,
+				DisableBatching: true, HashingScheme: pulsar.JavaStringHash,
+			},
+		},
+		{
+			"all set",
+			refresh.Options{Topic: "t", Name: "n", SendTimeout: time.Second, MaxPending: 7, WhenFull: refresh.Refuse},
+			pulsar.ProducerOptions{
+				Topic: "t", Name: "n", SendTimeout: time.Second, MaxPendingMessages: 7,
+				DisableBlockIfQueueFull: true, DisableBatching: true, HashingScheme: pulsar.JavaStringHash,
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

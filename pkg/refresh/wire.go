@@ -111,8 +111,10 @@ func Decode(payload []byte) (Event, error) {
 	if err != nil {
 		return Event{}, &UndecodableError{Err: invalid("occurred_at", w.OccurredAt, "RFC 3339")}
 	}
-	e := Event{Tenant: w.Tenant, Code: w.Code, Reason: legible(w.Reason, MaxReason),
-		OccurredAt: at.UTC(), Note: legible(w.Note, MaxNote)}
+	e := Event{
+		Tenant: w.Tenant, Code: w.Code, Reason: legible(w.Reason, MaxReason),
+		OccurredAt: at.UTC(), Note: legible(w.Note, MaxNote),
+	}
 	if err := e.Validate(); err != nil {
 		return Event{}, &UndecodableError{Err: err}
 	}

@@ -19,16 +19,22 @@ func TestEncodeWritesTheDocumentedPayload(t *testing.T) {
 		edit func(*refresh.Event)
 		want string
 	}{
-		{"every field", func(*refresh.Event) {},
-			`{"v":1,"tenant":"wwd08c8e7c775ab44d","code":"c-00017","reason":"staff_offline","occurred_at":"2026-03-04T05:06:07.000000089Z","note":"zhang.san went \"off line\""}`},
-		{"an empty note is left out", func(e *refresh.Event) { e.Note = "" },
-			`{"v":1,"tenant":"wwd08c8e7c775ab44d","code":"c-00017","reason":"staff_offline","occurred_at":"2026-03-04T05:06:07.000000089Z"}`},
+		{
+			"every field", func(*refresh.Event) {},
+			`{"v":1,"tenant":"wwd08c8e7c775ab44d","code":"c-00017","reason":"staff_offline","occurred_at":"2026-03-04T05:06:07.000000089Z","note":"zhang.san went \"off line\""}`,
+		},
+		{
+			"an empty note is left out", func(e *refresh.Event) { e.Note = "" },
+			`{"v":1,"tenant":"wwd08c8e7c775ab44d","code":"c-00017","reason":"staff_offline","occurred_at":"2026-03-04T05:06:07.000000089Z"}`,
+		},
 		{"time in UTC", func(e *refresh.Event) {
 			e.OccurredAt = time.Date(2026, 3, 4, 8, 0, 0, 0, time.FixedZone("", 8*3600))
 			e.Note = ""
 		}, `{"v":1,"tenant":"wwd08c8e7c775ab44d","code":"c-00017","reason":"staff_offline","occurred_at":"2026-03-04T00:00:00Z"}`},
-		{"escapes", func(e *refresh.Event) { e.Reason, e.Note = "换班 <&>", "a\n\x01\\" },
-			`{"v":1,"tenant":"wwd08c8e7c775ab44d","code":"c-00017","reason":"换班 <&>","occurred_at":"2026-03-04T05:06:07.000000089Z","note":"a\u000a\u0001\\"}`},
+		{
+			"escapes", func(e *refresh.Event) { e.Reason, e.Note = "换班 <&>", "a\n\x01\\" },
+			`{"v":1,"tenant":"wwd08c8e7c775ab44d","code":"c-00017","reason":"换班 <&>","occurred_at":"2026-03-04T05:06:07.000000089Z","note":"a\u000a\u0001\\"}`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,10 +101,14 @@ func TestDecode(t *testing.T) {
 		{"unknown fields are ignored", head + `,"priority":{"a":[1]},"x":null}`, plain, nil},
 		{"another zone", strings.Replace(head, "05:06:07Z", "13:06:07+08:00", 1) + `}`, plain, nil},
 		{"white space around", " \n" + head + "}\t", plain, nil},
-		{"a long note is cut", head + `,"note":"` + strings.Repeat("码", 300) + `"}`,
-			with(plain, func(e *refresh.Event) { e.Note = strings.Repeat("码", 170) }), nil},
-		{"a long reason is cut", strings.Replace(head, `"r"`, `"`+strings.Repeat("r", 70)+`"`, 1) + `}`,
-			with(plain, func(e *refresh.Event) { e.Reason = strings.Repeat("r", 64) }), nil},
+		{
+			"a long note is cut", head + `,"note":"` + strings.Repeat("码", 300) + `"}`,
+			with(plain, func(e *refresh.Event) { e.Note = strings.Repeat("码", 170) }), nil,
+		},
+		{
+			"a long reason is cut", strings.Replace(head, `"r"`, `"`+strings.Repeat("r", 70)+`"`, 1) + `}`,
+			with(plain, func(e *refresh.Event) { e.Reason = strings.Repeat("r", 64) }), nil,
+		},
 
 		{"empty", ``, refresh.Event{}, &refresh.UndecodableError{}},
 		{"not JSON", `refresh c`, refresh.Event{}, &refresh.UndecodableError{}},

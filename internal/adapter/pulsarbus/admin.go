@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -62,7 +63,7 @@ func NewAdmin(o AdminOptions) (*Admin, error) {
 func (a *Admin) Close() { a.http.CloseIdleConnections() }
 
 func trusted(file string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(file)
+	pem, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {
 		return nil, fmt.Errorf("pulsarbus: read the trusted certificates: %w", err)
 	}
@@ -120,7 +121,7 @@ func (a *Admin) call(ctx context.Context, method, path string, body []byte, out 
 	if err != nil {
 		return fmt.Errorf("pulsarbus: admin %s: %w", op, err)
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }() // read to its end or given up
 	payload, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
 		return fmt.Errorf("pulsarbus: admin %s: read the answer: %w", op, err)

@@ -26,14 +26,18 @@ func TestStats(t *testing.T) {
 		{"a plain topic", map[string]string{
 			"/partitions": `{"partitions":0}`,
 			"/stats?getPreciseBacklog=true&getEarliestTimeInBacklog=true": at("1767225600000"),
-		}, Stats{Backlog: 10, Unacked: 4, InReplay: 3, DrainingHashes: 2, AckHoles: 1, RedeliverRate: 1.5, Consumers: 2, Blocked: true,
-			Oldest: time.UnixMilli(1767225600000)}},
+		}, Stats{
+			Backlog: 10, Unacked: 4, InReplay: 3, DrainingHashes: 2, AckHoles: 1, RedeliverRate: 1.5, Consumers: 2, Blocked: true,
+			Oldest: time.UnixMilli(1767225600000),
+		}},
 		{"partitions are summed up, the oldest is the oldest of all", map[string]string{
 			"/partitions": `{"partitions":3}`,
 			"/partitioned-stats?getPreciseBacklog=true&getEarliestTimeInBacklog=true&perPartition=true": `{"partitions":{"a":` +
 				at("1767225600001") + `,"b":` + at("1767225600000") + `,"c":` + at("-1") + `}}`,
-		}, Stats{Backlog: 30, Unacked: 12, InReplay: 9, DrainingHashes: 6, AckHoles: 3, RedeliverRate: 4.5, Consumers: 6, Blocked: true,
-			Oldest: time.UnixMilli(1767225600000)}},
+		}, Stats{
+			Backlog: 30, Unacked: 12, InReplay: 9, DrainingHashes: 6, AckHoles: 3, RedeliverRate: 4.5, Consumers: 6, Blocked: true,
+			Oldest: time.UnixMilli(1767225600000),
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

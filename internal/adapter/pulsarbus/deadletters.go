@@ -10,13 +10,13 @@ import (
 )
 
 // ListDeadLetters reads the dead-letter topic, partition by partition and
-// oldest first, until it has shown what was there when it began, or max letters
+// oldest first, until it has shown what was there when it began, or most letters
 // (0: all), or ctx ends. It neither joins the subscription nor consumes
 // anything, and shows dealt-with letters too until the broker has removed them.
 // After an error there is nothing more.
-func ListDeadLetters(ctx context.Context, o Options, max int) iter.Seq2[DeadLetter, error] {
+func ListDeadLetters(ctx context.Context, o Options, most int) iter.Seq2[DeadLetter, error] {
 	return func(yield func(DeadLetter, error) bool) {
-		err := listAll(ctx, o.withDefaults(), max, func(d DeadLetter) bool { return yield(d, nil) })
+		err := listAll(ctx, o.withDefaults(), most, func(d DeadLetter) bool { return yield(d, nil) })
 		if err != nil {
 			yield(DeadLetter{}, fmt.Errorf("pulsarbus: list the dead letters: %w", err))
 		}
@@ -26,7 +26,7 @@ func ListDeadLetters(ctx context.Context, o Options, max int) iter.Seq2[DeadLett
 // errEnough ends a listing whose caller has seen enough.
 var errEnough = errors.New("enough")
 
-func listAll(ctx context.Context, o Options, max int, show func(DeadLetter) bool) error {
+func listAll(ctx context.Context, o Options, most int, show func(DeadLetter) bool) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func listAll(ctx context.Context, o Options, max int, show func(DeadLetter) bool
 	shown := 0
 	for _, topic := range partitions {
 		err := listOne(ctx, client, topic, func(d DeadLetter) error {
-			if shown++; !show(d) || shown == max {
+			if shown++; !show(d) || shown == most {
 				return errEnough
 			}
 			return nil

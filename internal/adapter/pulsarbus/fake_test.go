@@ -3,7 +3,6 @@ package pulsarbus
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"slices"
 	"sync"
@@ -186,7 +185,7 @@ func message(n int64) fakeMessage {
 func id(n int64) intake.MessageID { return intake.MessageID{Ledger: 7, Entry: n} }
 
 func testOptions() Options {
-	o := Options{URL: "pulsar://x", Topic: "topic", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	o := Options{URL: "pulsar://x", Topic: "topic", Logger: slog.New(slog.DiscardHandler)}
 	return o.withDefaults()
 }
 

@@ -60,7 +60,7 @@ func (b *broker) options() Options {
 	return Options{URL: stacktest.PulsarURL(b.t), Topic: b.topic, Logger: quiet()}
 }
 
-func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // open joins the subscription; edit may change the options.
 func (b *broker) open(edit ...func(*Options)) *Subscription {
@@ -194,7 +194,7 @@ func (b *broker) request(method, path, body string) {
 	r, err := http.NewRequestWithContext(b.t.Context(), method, stacktest.PulsarAdminURL(b.t)+"/admin/v2/"+path, strings.NewReader(body))
 	b.must(err)
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := b.admin.http.Do(r)
 	b.must(err)
 	defer answer.Body.Close()
 	if answer.StatusCode/100 != 2 {

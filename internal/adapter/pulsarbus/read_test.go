@@ -23,8 +23,10 @@ func TestReadAnEvent(t *testing.T) {
 	want := intake.Delivery{
 		ID:  intake.MessageID{Partition: 3, Ledger: 7, Entry: 9},
 		Key: "c-1",
-		Event: &intake.Event{Ref: push.Ref{Tenant: "t", Code: "c-1"}, Reason: "edited",
-			OccurredAt: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Note: "n"},
+		Event: &intake.Event{
+			Ref: push.Ref{Tenant: "t", Code: "c-1"}, Reason: "edited",
+			OccurredAt: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Note: "n",
+		},
 		PublishedAt: published, Redeliveries: 2,
 		Trace: map[string]string{"traceparent": "00-aa-bb-01", "tracestate": "v=1"},
 	}
@@ -127,6 +129,6 @@ func TestOriginalsAreKeptForForeignMessagesOnlyAndForgottenAfterUse(t *testing.T
 	o.keep(idOf(inBatch), fakeMessage{id: inBatch})
 	o.clear()
 	if got, ok := o.take(idOf(inBatch)); ok {
-		t.Errorf("take of a forgotten message of a batch = %v: acking it would lose its neighbours", got)
+		t.Errorf("take of a forgotten message of a batch = %v: acking it would lose its neighbors", got)
 	}
 }

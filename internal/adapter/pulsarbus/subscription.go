@@ -12,6 +12,10 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/intake"
 )
 
+// ahead is how many messages wait between the client and Receive: enough to
+// spare the two goroutines a switch per message, few beside ReceiverQueueSize.
+const ahead = 64
+
 // ErrClosed is returned by Receive after Close.
 var ErrClosed = errors.New("the subscription is closed")
 
@@ -87,7 +91,7 @@ func open(ctx context.Context, client pulsar.Client, o Options) (*Subscription, 
 	}
 	acking, stopAcking := context.WithCancel(ctx)
 	s := &Subscription{
-		o: o, client: client, messages: make(chan pulsar.Message),
+		o: o, client: client, messages: make(chan pulsar.Message, ahead),
 		letters: deadLetterWriter{client: client, o: o}, changed: make(chan struct{}, 1),
 		stopReceiving: stopReceiving, stopAcking: stopAcking, receiving: receiving.Done(),
 		closed: make(chan struct{}),

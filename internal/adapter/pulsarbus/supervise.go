@@ -17,7 +17,7 @@ func (s *Subscription) receive(ctx context.Context, g *generation) {
 		s.o.Logger.Warn("consumer lost, subscribing anew", "topic", s.o.Topic, "error", err)
 		s.current.Store(nil)
 		g.close(ctx)
-		s.originals.clear()
+		s.forget()
 		if g = s.resubscribe(ctx); g == nil {
 			return
 		}
@@ -26,6 +26,19 @@ func (s *Subscription) receive(ctx context.Context, g *generation) {
 		select {
 		case s.changed <- struct{}{}:
 		default:
+		}
+	}
+}
+
+// forget drops what belongs to a consumer that is gone. The broker delivers it
+// again, and what Receive took in between is recognized by its ID.
+func (s *Subscription) forget() {
+	for {
+		select {
+		case <-s.messages:
+		default:
+			s.originals.clear()
+			return
 		}
 	}
 }
