@@ -20,7 +20,7 @@ const minGuarded = 2
 func (d *decider) guard() {
 	lost, returns := d.lost()
 	held := d.held(len(lost))
-	d.noteReturns(held, len(lost), returns)
+	d.noteReturns(len(lost), returns)
 	for _, staff := range lost[:held] {
 		p := d.find(staff)
 		if p == nil {
@@ -86,12 +86,12 @@ func (d *decider) lost() (lost []string, returns []time.Time) {
 	return lost, returns
 }
 
-// noteReturns notes the end of the quarantine with which the guard answers
-// otherwise than now, when it holds so many of the lost.
-func (d *decider) noteReturns(held, lost int, returns []time.Time) {
+// noteReturns notes the first end of a quarantine at which the guard holds
+// people whom it does not hold now: the more are lost, the sooner it does.
+func (d *decider) noteReturns(lost int, returns []time.Time) {
 	slices.SortFunc(returns, time.Time.Compare)
 	for i, at := range returns {
-		if held > 0 || d.held(lost+i+1) > 0 {
+		if d.held(lost+i+1) > 0 {
 			d.changesAt(at)
 			return
 		}

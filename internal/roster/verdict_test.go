@@ -121,6 +121,17 @@ func TestDaysOfTheCalendar(t *testing.T) {
 	}
 }
 
+func TestNextChangeIsInUTC(t *testing.T) {
+	t.Parallel()
+	f := sent("", "", false, "a")
+	until := time.Date(2026, 3, 2, 12, 0, 0, 0, time.FixedZone("elsewhere", 3600))
+	f.Staff["a"] = roster.Staff{ID: "a", QuarantinedUntil: until}
+	next := decide(t, world{Facts: f, Now: utc(2026, 3, 2, 4)}).NextChange
+	if !next.Equal(until) || next.Location() != time.UTC {
+		t.Errorf("got %v, want %v in UTC", next, until)
+	}
+}
+
 func TestRemoves(t *testing.T) {
 	t.Parallel()
 	v := roster.Verdict{Members: []string{"a", "b"}}
