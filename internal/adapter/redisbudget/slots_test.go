@@ -1,6 +1,7 @@
 package redisbudget
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -192,6 +193,9 @@ func TestTenantsAndCodesDoNotShareKeys(t *testing.T) {
 	for _, key := range server.Keys() {
 		if open, end := hashTag(key); open != "t:" && open != "ip:" || end < 0 {
 			t.Errorf("key %q has no hash tag of a tenant or an address", key)
+		}
+		if end >= 0 && !strings.HasPrefix(key[end:], "}:update_contact_way:") {
+			t.Errorf("the hash tag of key %q ends within the name", key)
 		}
 	}
 }
