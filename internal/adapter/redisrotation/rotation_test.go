@@ -90,11 +90,11 @@ func TestDrawing(t *testing.T) {
 			set b
 			set a:1:0 b
 			draw b b`,
-		"a count that went back frees nothing": `
-			set a:2:5 b
+		"a count that went back neither frees nor takes": `
+			set a:4:5 b
 			draw a b a
-			set a:2:3 b
-			draw b b`,
+			set a:4:3 b
+			draw b a b a b b`,
 		"scans that never became customers are forgotten": `
 			set a:1:0 b
 			draw a b
