@@ -18,13 +18,13 @@ func TestAJoinReachesTheSiblingsAndNotOneself(t *testing.T) {
 	one, two, stranger := s.joins("sub"), s.joins("sub"), s.joins("another subscription")
 	hears, hearsToo, deaf := s.listen(one), s.listen(two), s.listen(stranger)
 
-	s.publish(one)
-	s.expect(hearsToo, "the sibling")
+	for range 50 { // an own hint that gets through is seen in one of the rounds
+		s.publish(one)
+		s.expect(hearsToo, "the sibling")
+		s.silent(hears, "the first, of its own hint")
+	}
 	s.publish(two)
 	s.expect(hears, "the first")
-	// One's own hint went before two's on the same connection, so it would be
-	// here by now.
-	s.silent(hears, "the first, of its own hint")
 	s.silent(deaf, "another subscription")
 }
 
