@@ -220,13 +220,14 @@ func TestAnUnloadOfTheTopicIsSurvived(t *testing.T) {
 	b := newBroker(t, 0)
 	s, p := b.open(), b.producer()
 	b.publish(p, "", "c-1")
+	p.Close() // the client's producer races with itself when it reconnects (v0.19.0)
 	held := b.receive(s)
 	b.request(http.MethodPut, b.path()+"/unload", "")
 	if again := b.receive(s); again.ID != held.ID {
 		t.Errorf("after the unload came %v, want the un-acked %v", again.ID, held.ID)
 	}
 	s.Ack(held.ID)
-	b.publish(p, "", "c-2")
+	b.publish(b.producer(), "", "c-2")
 	d := b.receive(s)
 	if d.Key != "c-2" {
 		t.Errorf("received %s, want c-2", d.Key)
