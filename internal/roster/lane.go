@@ -53,7 +53,7 @@ func (r LaneRules) Lane(code Code, tenant Tenant, now time.Time) (Lane, time.Tim
 }
 
 func (r *LaneRules) lane(code *Code, tenant *Tenant, now time.Time) (Lane, time.Time) {
-	slow := Lane{Interval: max(r.SlowInterval, 0)}
+	slow := Lane{Interval: r.SlowInterval}
 	word := code.Lane
 	if word == LaneAuto {
 		word = tenant.Lane

@@ -42,6 +42,7 @@ var moments = []struct {
 	{"Africa/Casablanca", utc(2026, 2, 14, 23)},  // four moves a year
 	{"Antarctica/Troll", utc(2026, 10, 24, 23)},  // two hours back
 	{"America/Argentina/Ushuaia", utc(2026, 1, 1, 0)},
+	{"Asia/Shanghai", utc(1961, 6, 1, 4)}, // before the epoch
 }
 
 func utc(year int, month time.Month, day, hour int) time.Time {

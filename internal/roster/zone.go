@@ -10,11 +10,9 @@ import (
 // defaultZone is where tenants are unless they say otherwise.
 const defaultZone = "Asia/Shanghai"
 
-// maxZones bounds the zones remembered; the database has about 600 names.
-const maxZones = 1024
-
 // zones remembers zones by name. Reading one from the database costs more
-// than a whole decision; remembering it changes no result.
+// than a whole decision; remembering it changes no result. Only names that
+// the database has are remembered, so it bounds them.
 var zones atomic.Pointer[map[string]*time.Location]
 
 // location returns the zone of an IANA name; false when there is none. "Local"
@@ -42,9 +40,6 @@ func location(name string) (*time.Location, bool) {
 func remember(known *map[string]*time.Location, name string, loc *time.Location) {
 	next := map[string]*time.Location{name: loc}
 	if known != nil {
-		if len(*known) >= maxZones {
-			return
-		}
 		maps.Copy(next, *known)
 	}
 	zones.CompareAndSwap(known, &next)
@@ -117,16 +112,14 @@ func calendarFrom(day int64) string {
 // that day. Usually it is the next midnight and tomorrow; clocks that are
 // moved over midnight skip a day, or show yesterday again.
 func (c *wallClock) nextDay() (unix int64, day Day) {
-	p, wall := c.period, c.wall
+	p := c.period
 	for {
-		today, _ := splitWall(wall)
-		if midnight := (today+1)*secondsADay - p.offset; midnight < p.end {
-			return midnight, c.dayName(today + 1)
+		if midnight := (c.day+1)*secondsADay - p.offset; midnight < p.end {
+			return midnight, c.dayName(c.day + 1)
 		}
 		moved := p.end
 		p = periodAt(c.loc, moved)
-		wall = moved + p.offset
-		if n, _ := splitWall(wall); n != c.day {
+		if n, _ := splitWall(moved + p.offset); n != c.day {
 			return moved, c.dayName(n)
 		}
 	}
