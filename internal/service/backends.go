@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/extra/redisotel/v9"
 	"github.com/redis/go-redis/v9"
@@ -84,7 +85,10 @@ type closers []func(context.Context) error
 
 func (c *closers) add(f func(context.Context) error) { *c = append(*c, f) }
 
-func (c *closers) close(ctx context.Context) error {
+// close runs them all, within the time given even when ctx has ended.
+func (c *closers) close(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
 	var failed []error
 	for i := len(*c) - 1; i >= 0; i-- {
 		failed = append(failed, (*c)[i](ctx))

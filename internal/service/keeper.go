@@ -24,31 +24,30 @@ const (
 
 // RunKeeper releases dirty codes that are due and makes the codes of expired
 // intents dirty, until ctx ends. Several keepers share the work.
-func RunKeeper(ctx context.Context, cfg config.Config, version string) (err error) {
+func RunKeeper(ctx context.Context, cfg config.Config, version string) error {
 	return runRole(ctx, cfg, "keeper", version, func(ctx context.Context, host *host) error {
 		var open closers
-		defer func() {
-			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.Refresher.DrainTimeout)
-			defer cancel()
-			err = errors.Join(err, open.close(closing))
-		}()
-		sweeper, rate, err := newSweeper(cfg, host, &open)
-		if err != nil {
-			return err
-		}
-		host.tel.Log.InfoContext(ctx, "keeper ready", "instance", cfg.Refresher.Instance, "releases_per_second_and_tenant", rate)
-		keep(ctx, sweeper, host.health.Heartbeat("sweep", 60*releaseEvery).Beat, host.tel)
-		return nil
+		return errors.Join(runKeeper(ctx, cfg, host, &open), open.close(ctx, cfg.Refresher.DrainTimeout))
 	})
 }
 
-func newSweeper(cfg config.Config, host *host, open *closers) (*backstop.Sweeper, float64, error) {
+func runKeeper(ctx context.Context, cfg config.Config, host *host, open *closers) error {
 	db, err := openMongo(cfg.MongoDB, "keeper")
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
 	open.add(db.Close)
-	host.health.Depend(telemetry.Dependency{Name: "mongodb", Ask: db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second})
+	sweeper, rate, err := newSweeper(cfg, db, host, open)
+	if err != nil {
+		return err
+	}
+	host.started(telemetry.Dependency{Name: "mongodb", Ask: db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second})
+	host.tel.Log.InfoContext(ctx, "keeper ready", "instance", cfg.Refresher.Instance, "releases_per_second_and_tenant", rate)
+	keep(ctx, sweeper, host.health.Heartbeat("sweep", 60*releaseEvery).Beat, host.tel)
+	return nil
+}
+
+func newSweeper(cfg config.Config, db *mongostore.Database, host *host, open *closers) (*backstop.Sweeper, float64, error) {
 	producer, err := refresh.Dial(cfg.Pulsar.URL, refresh.Options{
 		Topic: cfg.Pulsar.Topic, Token: token(cfg.Pulsar), TrustCertsFile: cfg.Pulsar.TLSCAFile,
 		ConnectionTimeout: cfg.Pulsar.ConnectTimeout, SendTimeout: cfg.Pulsar.OperationTimeout, Logger: host.tel.Log,

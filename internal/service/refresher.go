@@ -42,20 +42,20 @@ type refresher struct {
 // RunRefresher consumes refresh events until ctx ends, then drains: it stops
 // receiving, finishes what is in flight, confirms the acks and closes. Work
 // that was not started goes back to the broker.
-func RunRefresher(ctx context.Context, cfg config.Config, version string) (err error) {
+func RunRefresher(ctx context.Context, cfg config.Config, version string) error {
 	return runRole(ctx, cfg, "refresher", version, func(ctx context.Context, host *host) error {
 		r := &refresher{cfg: cfg, tel: host.tel, health: host.health}
-		defer func() {
-			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.Refresher.DrainTimeout)
-			defer cancel()
-			err = errors.Join(err, r.closers.close(closing))
-		}()
-		if err := r.open(ctx); err != nil {
-			return err
-		}
-		host.tel.Log.InfoContext(ctx, "refresher ready", "instance", cfg.Refresher.Instance, "topic", cfg.Pulsar.Topic)
-		return r.intake.Run(ctx)
+		return errors.Join(r.run(ctx, host), r.closers.close(ctx, cfg.Refresher.DrainTimeout))
 	})
+}
+
+func (r *refresher) run(ctx context.Context, host *host) error {
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	host.started(r.dependencies()...)
+	host.tel.Log.InfoContext(ctx, "refresher ready", "instance", r.cfg.Refresher.Instance, "topic", r.cfg.Pulsar.Topic)
+	return r.intake.Run(ctx)
 }
 
 // open connects to everything; what it opened, closers ends.
@@ -83,7 +83,6 @@ func (r *refresher) open(ctx context.Context) error {
 		return err
 	}
 	r.closers.add(func(context.Context) error { return stop() })
-	r.watch()
 	return nil
 }
 
@@ -138,12 +137,12 @@ func (r *refresher) assemble() error {
 
 func (r *refresher) setTenantCap(tenant string, n int) { r.intake.SetTenantCap(tenant, n) }
 
-// watch names the dependencies without which the refresher is not ready.
-func (r *refresher) watch() {
-	r.health.Depend(
-		telemetry.Dependency{Name: "mongodb", Ask: r.db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second},
-		telemetry.Dependency{Name: "redis", Ask: r.pingRedis, Every: 5 * time.Second, Timeout: 3 * time.Second},
-	)
+// dependencies are what the refresher is not ready without.
+func (r *refresher) dependencies() []telemetry.Dependency {
+	return []telemetry.Dependency{
+		{Name: "mongodb", Ask: r.db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second},
+		{Name: "redis", Ask: r.pingRedis, Every: 5 * time.Second, Timeout: 3 * time.Second},
+	}
 }
 
 func (r *refresher) pingRedis(ctx context.Context) error { return r.redis.Ping(ctx).Err() }

@@ -18,6 +18,9 @@ const flushTimeout = 5 * time.Second
 type host struct {
 	tel    *telemetry.Telemetry
 	health *telemetry.Health
+	// started is to be called once by the role when it has opened all that it
+	// needs, with the dependencies without which it is not ready.
+	started func(dependencies ...telemetry.Dependency)
 }
 
 // runRole sets up telemetry and the health and metrics server, runs the role
@@ -47,7 +50,12 @@ func runRole(ctx context.Context, cfg config.Config, role, version string, body 
 			tel.Log.ErrorContext(serving, "health and metrics are not served", "error", err)
 		}
 	})
-	wg.Go(func() { h.health.Run(serving) })
+	h.health.Starting()
+	h.started = func(dependencies ...telemetry.Dependency) {
+		h.health.Depend(dependencies...)
+		h.health.Started()
+		wg.Go(func() { h.health.Run(serving) })
+	}
 	stopping := context.AfterFunc(ctx, h.health.Stopping)
 	defer stopping()
 	if err := body(ctx, h); err != nil {

@@ -19,6 +19,7 @@ type Health struct {
 	mu           sync.Mutex
 	heartbeats   []*Heartbeat
 	dependencies []*dependency
+	starting     bool
 	stopping     bool
 }
 
@@ -60,10 +61,26 @@ func (h *Health) Ready() Report {
 	for _, d := range h.dependencies {
 		checks = append(checks, d.report())
 	}
+	if h.starting {
+		checks = append(checks, CheckReport{Name: "process", Error: "starting"})
+	}
 	if h.stopping {
 		checks = append(checks, CheckReport{Name: "process", Error: "stopping"})
 	}
 	return reportOf(checks)
+}
+
+// Starting makes the process unready until [Health.Started].
+func (h *Health) Starting() { h.setStarting(true) }
+
+// Started ends what [Health.Starting] began: the process has opened all that
+// it needs, and its dependencies are registered.
+func (h *Health) Started() { h.setStarting(false) }
+
+func (h *Health) setStarting(starting bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.starting = starting
 }
 
 // Stopping makes the process unready for good, before it begins to drain.

@@ -194,3 +194,15 @@ func wantReport(t *testing.T, got, want Report) {
 		t.Error(diff)
 	}
 }
+
+func TestProcessIsNotReadyWhileItStarts(t *testing.T) {
+	h := NewHealth()
+	h.Starting()
+	if report := h.Ready(); report.OK || report.Checks[0].Error != "starting" {
+		t.Errorf("Ready() = %+v while starting; want not ready, and why", report)
+	}
+	h.Started()
+	if report := h.Ready(); !report.OK {
+		t.Errorf("Ready() = %+v once started", report)
+	}
+}
