@@ -88,10 +88,10 @@ func TestDutyChangesFarAhead(t *testing.T) {
 		vacation[roster.DayOf(day, time.UTC)] = nil
 	}
 	fair := map[roster.Day][]roster.Shift{}
-	for day := range vacation {
-		fair[day] = []roster.Shift{{From: 0, To: 1440}}
+	for day := at; day.Before(at.AddDate(0, 0, 10)); day = day.AddDate(0, 0, 1) {
+		fair[roster.DayOf(day, time.UTC)] = []roster.Shift{{From: 0, To: 1440}}
 	}
-	onlySaturdays := [7][]roster.Shift{6: {{From: 0, To: 1440}}}
+	onlyThursdays := [7][]roster.Shift{4: {{From: 0, To: 1440}}}
 	onlyMondays := [7][]roster.Shift{1: {{From: 540, To: 600}}}
 	tests := []struct {
 		name     string
@@ -116,8 +116,9 @@ func TestDutyChangesFarAhead(t *testing.T) {
 		{"special days in the past only", roster.Schedule{Special: map[roster.Day][]roster.Shift{"20200101": {{From: 0, To: 60}}}}, time.Time{}},
 		{"a special day that changes nothing", roster.Schedule{Weekly: allWeek, Special: map[roster.Day][]roster.Shift{"20260601": {{From: 0, To: 1440}}}}, time.Time{}},
 		{
-			"a fair of forty days and the Saturday after it", roster.Schedule{Weekly: onlySaturdays, Special: fair},
-			time.Date(2026, 4, 12, 0, 0, 0, 0, zone("Asia/Shanghai")),
+			"a fair of ten days and the Thursday after it",
+			roster.Schedule{Weekly: onlyThursdays, Special: fair},
+			time.Date(2026, 3, 13, 0, 0, 0, 0, zone("Asia/Shanghai")),
 		},
 		{
 			"vacation for forty days",
