@@ -25,7 +25,7 @@ const (
 type edge struct {
 	folder   string
 	imported string
-	file     string // code.go when empty
+	file     string // below the folder; code.go when empty
 }
 
 // What each layer must not import.
@@ -53,8 +53,12 @@ var forbidden = []edge{
 	{folder: "internal/intake", imported: "github.com/apache/pulsar-client-go/pulsar"},
 	{folder: "internal/intake", imported: "./internal/adapter/pulsarbus"},
 	{folder: "internal/intake", imported: "./internal/service"},
+	{folder: "internal/intake", imported: otel}, // its globals
 	{folder: "internal/quota", imported: "github.com/redis/go-redis/v9"},
 	{folder: "internal/backstop", imported: "net/http"},
+
+	{folder: "internal/push", imported: "github.com/google/go-cmp/cmp"},
+	{folder: "internal/push", imported: "./internal/adapter/mongostore", file: "pushtest/suite.go"},
 
 	// L2: not the processes.
 	{folder: "internal/adapter/wecom", imported: "./internal/service"},
@@ -93,6 +97,7 @@ var allowed = []edge{
 	{folder: "internal/push", imported: "./internal/roster"},
 	{folder: "internal/push", imported: otel + "/trace"},
 	{folder: "internal/push", imported: "log/slog"},
+	{folder: "internal/push", imported: "github.com/google/go-cmp/cmp", file: "pushtest/suite.go"},
 	{folder: "internal/intake", imported: "./internal/push"},
 	{folder: "internal/adapter/mongostore", imported: "./internal/push"},
 	{folder: "internal/adapter/mongostore", imported: "go.mongodb.org/mongo-driver/v2/mongo"},
@@ -146,8 +151,10 @@ func (e edge) importPath() string {
 // module builds without downloads. The value is the version a path requires.
 var drivers = map[string]string{
 	"github.com/apache/pulsar-client-go/pulsar": "v0.0.0",
+	"github.com/google/go-cmp/cmp":              "v0.0.0",
 	"github.com/redis/go-redis/v9":              "v9.0.0",
 	"go.mongodb.org/mongo-driver/v2/mongo":      "v0.0.0",
+	otel:                                        "v0.0.0",
 	otel + "/metric":                            "v0.0.0",
 	otel + "/trace":                             "v0.0.0",
 	otel + "/sdk/metric":                        "v0.0.0",
