@@ -162,9 +162,7 @@ func (a *attempt) read(ctx context.Context) (out Outcome, again bool) {
 }
 
 func (a *attempt) decide(facts roster.Facts) (roster.Verdict, error) {
-	committed := a.record.Committed
-	last := roster.Last{Members: committed.Members, Revision: committed.Revision, At: committed.At}
-	return roster.Decide(facts, last, a.opts.Lanes, a.opts.Now())
+	return roster.Decide(facts, a.record.Last(), a.opts.Lanes, a.opts.Now())
 }
 
 // writeSet writes the rotation set at once, since it costs no vendor budget,

@@ -474,6 +474,16 @@ func TestDeletedCodeIsNotPushed(t *testing.T) {
 	}
 }
 
+func TestEditThatLeavesTheListAsItIsReachesTheRecord(t *testing.T) {
+	r := newRig(t, roster.Native)
+	r.want(push.Done{Reason: reason.Pushed})
+	r.store.EditCode("c1", func(c *roster.Code) { c.Revision = 7 })
+	r.want(push.Done{Reason: reason.Unchanged})
+	if got := r.store.Record(r.ref).Committed.Revision; got != 7 {
+		t.Errorf("revision %d in the record; want 7, or a later loss of members would pass for this edit", got)
+	}
+}
+
 func TestDeletedCodeLeavesNoIntentBehind(t *testing.T) {
 	r := newRig(t, roster.Native)
 	r.store.PutRecord(r.ref, push.Record{Epoch: 1, Intents: []push.Intent{{Epoch: 1, Deadline: t0.Add(-time.Minute)}}})

@@ -1,9 +1,11 @@
 package push
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
 // Record is what Rollcall knows about its own pushes of a code, and the fence
@@ -17,6 +19,16 @@ type Record struct {
 	// what WeCom holds is unknown: nothing is deduplicated.
 	Intents []Intent
 	Failure Failure
+}
+
+// Last is what deciding needs to know of the last push.
+func (r Record) Last() roster.Last {
+	return roster.Last{
+		Members:  r.Committed.Members,
+		Revision: r.Committed.Revision,
+		At:       r.Committed.At,
+		Kept:     slices.Contains(r.Committed.Notes, reason.NobodyLeft),
+	}
 }
 
 // Committed is the last list that WeCom is known to hold or to have held.

@@ -98,8 +98,9 @@ func (a *attempt) deleted(ctx context.Context) Outcome {
 	return Done{Reason: reason.Deleted}
 }
 
-// tidyRecord clears a failure that the facts have overtaken and keeps the
-// notes of an unchanged list true. It writes only when there is a difference.
+// tidyRecord clears a failure that the facts have overtaken and keeps true what
+// the record says beside an unchanged list: its notes, and the revision that
+// asked for it. It writes only when there is a difference.
 func (a *attempt) tidyRecord(ctx context.Context) Outcome {
 	if a.record.Failure.Streak > 0 {
 		if err := a.Store.SetFailure(ctx, a.ref, Failure{}); err != nil {
@@ -107,12 +108,13 @@ func (a *attempt) tidyRecord(ctx context.Context) Outcome {
 		}
 	}
 	committed := a.record.Committed
-	if committed.Epoch != a.record.Epoch || slices.Equal(committed.Notes, a.verdict.Notes) {
+	revision := a.facts.Code.Revision
+	if committed.Epoch != a.record.Epoch || (slices.Equal(committed.Notes, a.verdict.Notes) && committed.Revision == revision) {
 		return nil
 	}
-	committed.Notes = a.verdict.Notes
+	committed.Notes, committed.Revision = a.verdict.Notes, revision
 	if _, err := a.Store.Commit(ctx, a.ref, committed, nil); err != nil {
-		return a.storeDown("note what the verdict has to say", err)
+		return a.storeDown("keep the record true beside its list", err)
 	}
 	return nil
 }

@@ -94,8 +94,7 @@ func (r *running) divergence(ctx context.Context, tenant string, code roster.Cod
 	if err != nil {
 		return "", fmt.Errorf("read code %s: %w", code.ID, err)
 	}
-	last := roster.Last{Members: record.Committed.Members, Revision: record.Committed.Revision, At: record.Committed.At}
-	verdict, err := roster.Decide(facts, last, roster.LaneRules{}, time.Now())
+	verdict, err := roster.Decide(facts, record.Last(), roster.LaneRules{}, time.Now())
 	if err != nil {
 		return "", fmt.Errorf("decide code %s: %w", code.ID, err)
 	}

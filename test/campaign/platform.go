@@ -51,6 +51,7 @@ func newPlatform(db *mongostore.Database, producer *refresh.Producer, plans []te
 // write changes facts: in the truth, then in the store, and publishes for
 // every code touched.
 func (p *platform) write(ctx context.Context, tenant, why string, edit func(*truth) []string, store func(context.Context) error) {
+	ctx = context.WithoutCancel(ctx) // a write that was begun is finished, and published
 	p.writers[tenant].Lock()
 	defer p.writers[tenant].Unlock()
 	tr := p.truths[tenant]
@@ -61,7 +62,7 @@ func (p *platform) write(ctx context.Context, tenant, why string, edit func(*tru
 	}
 	p.advance(ctx, tenant, change.advanced)
 	for _, code := range change.touched {
-		p.publish(context.WithoutCancel(ctx), tenant, code, why)
+		p.publish(ctx, tenant, code, why)
 	}
 }
 
@@ -201,8 +202,7 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if event.ChangeType == "add_external_contact" {
-		// WeCom hanging up after its 5 s does not undo the addition.
-		err = p.addition(context.WithoutCancel(r.Context()), tenant, event.State, event.UserID, event.ExternalUserID)
+		err = p.addition(r.Context(), tenant, event.State, event.UserID, event.ExternalUserID)
 	}
 	if err != nil {
 		http.Error(w, "not stored", http.StatusInternalServerError)
