@@ -75,3 +75,15 @@ func (leasedStore) Lease(context.Context, string, time.Duration) (wecom.Lease, e
 type deafStore struct{ wecom.TokenStore }
 
 func (deafStore) Invalidate(context.Context, string, wecom.Secret) error { return errStoreDown }
+
+// racingStore has another instance's token the moment its lease is given.
+type racingStore struct{ wecom.TokenStore }
+
+func (s racingStore) Lease(ctx context.Context, key string, ttl time.Duration) (wecom.Lease, error) {
+	now := time.Now()
+	token := wecom.Token{Value: wecom.NewSecret("of another"), Expires: now.Add(2 * time.Hour), RefreshAfter: now.Add(time.Hour)}
+	if err := s.Put(ctx, key, token); err != nil {
+		return nil, err
+	}
+	return s.TokenStore.Lease(ctx, key, ttl)
+}

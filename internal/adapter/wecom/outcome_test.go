@@ -89,6 +89,18 @@ func TestDeadlinePassesWhileConnecting(t *testing.T) {
 	}
 }
 
+// An answer is read up to its bound, which is no matter of its format.
+func TestAnswerTooLarge(t *testing.T) {
+	const fits = `{"errcode":0,"errmsg":"ok"}`
+	for limit, want := range map[int64]error{int64(len(fits)): nil, int64(len(fits)) - 1: wecom.ErrAnswerTooLarge} {
+		endpoint := newEndpoint(t, wecom.EndpointOptions{HTTP: client(answers200(fits)), MaxAnswer: limit})
+		err := wecom.NewClient(endpoint, fixedToken(tokenTag)).DelContactWay(t.Context(), tenant, "c1")
+		if !errors.Is(err, want) {
+			t.Errorf("%d bytes at most: %v, want %v", limit, err, want)
+		}
+	}
+}
+
 func TestRedirectIsNotFollowed(t *testing.T) {
 	followed := make(chan struct{}, 1)
 	elsewhere := newServer(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed <- struct{}{} }))

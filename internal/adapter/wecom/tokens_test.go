@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/wecom"
+	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
@@ -197,6 +198,45 @@ func TestManyRefusalsOfOneToken(t *testing.T) {
 	})
 }
 
+// A refusal that arrives late, after its token was replaced, drops nothing.
+func TestLateRefusal(t *testing.T) {
+	b := newBench(t, wecom.TokensOptions{})
+	first, err := b.tokens.Token(t.Context(), tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.stub.revoke()
+	if err := b.update(t); err != nil {
+		t.Fatal(err)
+	}
+	b.tokens.Report(t.Context(), tenant, first, &push.CallError{ErrCode: 40014})
+	if token := mustToken(t, b.tokens); token != tokenTag+"2" || b.stub.count("gettoken") != 2 {
+		t.Errorf("token %q after %d fetches", token, b.stub.count("gettoken"))
+	}
+}
+
+// A refused token leaves the store: an instance that starts now does not get it.
+func TestRefusedTokenLeavesTheStore(t *testing.T) {
+	store := wecom.NewMemoryStore(nil)
+	b := newBench(t, wecom.TokensOptions{Store: store})
+	first, err := b.tokens.Token(t.Context(), tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.tokens.Report(t.Context(), tenant, first, &push.CallError{ErrCode: 42001})
+	if token := mustToken(t, b.sibling(t, wecom.TokensOptions{Store: store})); token != tokenTag+"2" {
+		t.Errorf("token %q", token)
+	}
+}
+
+// A token that another instance put between the look and the lease is taken.
+func TestTokenComesBeforeTheLease(t *testing.T) {
+	b := newBench(t, wecom.TokensOptions{Store: racingStore{wecom.NewMemoryStore(nil)}})
+	if token := mustToken(t, b.tokens); token != "of another" || b.stub.count("gettoken") != 0 {
+		t.Errorf("token %q after %d fetches", token, b.stub.count("gettoken"))
+	}
+}
+
 // The refused token is not taken from the store again, even if the store did
 // not hear of the refusal.
 func TestRefusedTokenStaysInTheStore(t *testing.T) {
@@ -352,6 +392,11 @@ func TestRunOfRefusals(t *testing.T) {
 		}
 		if first, second := delay(), delay(); first != time.Minute || second != 2*time.Minute {
 			t.Errorf("left alone for %v, %v", first, second)
+		}
+		b.stub.next(wecom.OpUpdate, -1) // busy: it says nothing of the account
+		_ = b.update(t)
+		if third := delay(); third != 4*time.Minute {
+			t.Errorf("after an answer that says nothing: %v", third)
 		}
 		if err := b.update(t); err != nil {
 			t.Fatal(err)
