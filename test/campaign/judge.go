@@ -23,8 +23,7 @@ func (r *running) onScan(s wecomsim.Scan) {
 		return
 	}
 	code := strings.TrimPrefix(s.ConfigID, "cfg-")
-	cause, age, family := r.platform.truths[tenantOf(code)].scanned(code, s.Member, s.At)
-	r.tally.scan(cause, age, family)
+	r.tally.scan(r.platform.truths[tenantOf(code)].scanned(code, s.Member, s.At))
 }
 
 // onCall follows what WeCom holds.
@@ -52,7 +51,7 @@ func (r *running) snapshot() Report {
 		out.Scans, out.ScansLost = t.scans, t.lost
 		out.Misassigned.Total = t.misassigned
 		out.Misassigned.ByCause, out.Misassigned.ByFamily = maps.Clone(t.byCause), maps.Clone(t.byFamily)
-		out.Misassigned.ByAge = maps.Clone(t.byAge)
+		out.Misassigned.ByAge, out.Misassigned.ByTenant = maps.Clone(t.byAge), maps.Clone(t.byTenant)
 		out.Freshness, out.FreshnessUnthrottled = quantiles(t.all), quantiles(t.calm)
 	})
 	return out

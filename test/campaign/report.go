@@ -29,6 +29,7 @@ type Report struct {
 		ByCause  map[reason.Reason]int `json:"by_cause"`
 		ByFamily map[roster.Family]int `json:"by_family"`
 		ByAge    map[string]int        `json:"by_age"` // of the fact that excludes the person met
+		ByTenant map[string]int        `json:"by_tenant"`
 	} `json:"misassigned"`
 	Freshness            Quantiles `json:"freshness_ms"`
 	FreshnessUnthrottled Quantiles `json:"freshness_unthrottled_ms"`
@@ -96,7 +97,7 @@ func (r Report) Print(w io.Writer) {
 		{"scans", r.Scans, fmt.Sprintf("%d found nobody with room left", r.ScansLost)},
 		{"misassigned scans", r.Misassigned.Total, "by cause: " + listed(r.Misassigned.ByCause)},
 		{"", "", "by age of the fact: " + listed(r.Misassigned.ByAge)},
-		{"", "", "by family: " + listed(r.Misassigned.ByFamily)},
+		{"", "", "by family: " + listed(r.Misassigned.ByFamily) + "; by tenant: " + listed(r.Misassigned.ByTenant)},
 		{"divergent codes", r.DivergentCodes, "WeCom or the rotation set differs from the facts"},
 		{"stale pushes", r.StalePushes, "an older list after a newer one"},
 	})

@@ -24,6 +24,7 @@ type tally struct {
 	byCause     map[reason.Reason]int
 	byFamily    map[roster.Family]int
 	byAge       map[string]int
+	byTenant    map[string]int
 	all, calm   *hdrhistogram.Histogram
 	recent      *hdrhistogram.Histogram // calm, since the last line of the table
 }
@@ -33,7 +34,7 @@ func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 600_000
 
 func newTally() *tally {
 	return &tally{
-		byCause: map[reason.Reason]int{}, byFamily: map[roster.Family]int{}, byAge: map[string]int{},
+		byCause: map[reason.Reason]int{}, byFamily: map[roster.Family]int{}, byAge: map[string]int{}, byTenant: map[string]int{},
 		all: newHistogram(), calm: newHistogram(), recent: newHistogram(),
 	}
 }
@@ -60,16 +61,21 @@ func (t *tally) fresh(age time.Duration, calm bool) {
 	})
 }
 
-func (t *tally) scan(cause reason.Reason, age time.Duration, family roster.Family) {
+func (t *tally) scan(j judgement) {
 	t.with(func() {
 		t.scans++
-		if cause == "" {
+		if j.cause == "" {
 			return
 		}
 		t.misassigned++
-		t.byCause[cause]++
-		t.byFamily[family]++
-		t.byAge[ageClass(age)]++
+		t.byCause[j.cause]++
+		t.byFamily[j.family]++
+		t.byAge[ageClass(j.age)]++
+		if j.calm {
+			t.byTenant["calm"]++
+		} else {
+			t.byTenant["storm"]++
+		}
 	})
 }
 

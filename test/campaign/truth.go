@@ -30,6 +30,7 @@ type codeTruth struct {
 	counters roster.Counters
 	versions []version
 	followed int // index of the newest version that WeCom has held; -1: none
+	ordered  int // index of the oldest version that the last push can have been decided from
 	atVendor []string
 	written  int64 // vendor's version of atVendor
 	excluded map[string]time.Time
@@ -138,25 +139,35 @@ func (tr *truth) decide(c *codeTruth, now time.Time) (roster.Verdict, bool) {
 
 // scanned judges whom a customer met at now: the reason that excludes him, and
 // for how long it has. "" is a customer well met.
-func (tr *truth) scanned(code, member string, now time.Time) (reason.Reason, time.Duration, roster.Family) {
+func (tr *truth) scanned(code, member string, now time.Time) judgement {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	c := tr.codes[code]
+	out := judgement{family: c.code.Family, calm: tr.calm}
 	v, ok := tr.decide(c, now)
 	if !ok {
-		return "", 0, c.code.Family
+		return out
 	}
 	tr.noteExcluded(c, v, now)
 	for _, j := range v.PerStaff {
 		if j.Staff != member {
 			continue
 		}
-		if j.Included {
-			return "", 0, c.code.Family
+		if !j.Included {
+			out.cause, out.age = j.Reason, now.Sub(c.excluded[member])
 		}
-		return j.Reason, now.Sub(c.excluded[member]), c.code.Family
+		return out
 	}
-	return notOnCode, 0, c.code.Family
+	out.cause = notOnCode
+	return out
+}
+
+// judgement is what the facts say of one scan.
+type judgement struct {
+	cause  reason.Reason // why the person met should not have been; "" is a customer well met
+	age    time.Duration // of the fact that excludes him
+	family roster.Family
+	calm   bool // not the tenant that storms
 }
 
 // notOnCode is the cause of meeting somebody whom an edit took off the code.
@@ -173,22 +184,37 @@ func (tr *truth) applied(code string, members []string, n int64, at time.Time) {
 	}
 	c.written = n
 	c.atVendor = slices.Sorted(slices.Values(members))
-	match := tr.match(c, at)
-	switch {
-	case match < 0:
-		tr.tally.unmatched()
-	case match < c.followed:
-		tr.tally.stale()
-	default:
-		for _, v := range c.versions[c.followed+1 : match+1] {
-			tr.tally.fresh(at.Sub(v.at), tr.calm)
+	tr.order(c, at)
+	match := c.newest(at)
+	if match <= c.followed {
+		return
+	}
+	for _, v := range c.versions[c.followed+1 : match+1] {
+		tr.tally.fresh(at.Sub(v.at), tr.calm)
+	}
+	c.followed = match
+}
+
+// order looks for a version that the push can have been decided from: not
+// older than the one before it was. A push without one is stale, or a list
+// that the facts never asked for as a whole.
+func (tr *truth) order(c *codeTruth, at time.Time) {
+	for i := c.ordered; i < len(c.versions) && !c.versions[i].at.After(at); i++ {
+		if slices.Equal(c.versions[i].members, c.atVendor) {
+			c.ordered = i
+			return
 		}
-		c.followed = match
+	}
+	if c.newest(at) >= 0 {
+		tr.tally.stale()
+	} else {
+		tr.tally.unmatched()
 	}
 }
 
-// match finds the newest version until at that asks for what WeCom holds.
-func (tr *truth) match(c *codeTruth, at time.Time) int {
+// newest finds the newest version until at that asks for what WeCom holds; -1
+// is none.
+func (c *codeTruth) newest(at time.Time) int {
 	for i := len(c.versions) - 1; i >= 0; i-- {
 		if !c.versions[i].at.After(at) && slices.Equal(c.versions[i].members, c.atVendor) {
 			return i

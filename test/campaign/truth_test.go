@@ -1,0 +1,113 @@
+package campaign
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
+
+var noon = time.Date(2026, 3, 2, 4, 0, 0, 0, time.UTC)
+
+// onePair is a truth of one code with ann and bob.
+func onePair() (*truth, *tally) {
+	t := newTally()
+	plan := tenantPlan{
+		tenant: roster.Tenant{ID: "acme"},
+		staff:  []roster.Staff{{ID: "ann", Presence: roster.Online}, {ID: "bob", Presence: roster.Online}},
+		codes: []roster.Code{{
+			ID: "acme-c1", Tenant: "acme", Family: roster.Native, Members: []roster.Member{{Staff: "ann"}, {Staff: "bob"}},
+			Switches: roster.Switches{OfflineCheck: true}, Revision: 1,
+		}},
+	}
+	tr := newTruth(plan, t)
+	tr.change(noon, func() []string { return []string{"acme-c1"} })
+	return tr, t
+}
+
+func (tr *truth) flip(at time.Duration, staff string, presence roster.Presence) {
+	tr.change(noon.Add(at), func() []string {
+		s := tr.staff[staff]
+		s.Presence = presence
+		tr.staff[staff] = s
+		return tr.sits[staff]
+	})
+}
+
+func TestStalePushes(t *testing.T) {
+	both, bob := []string{"ann", "bob"}, []string{"bob"}
+	type push struct {
+		at      time.Duration
+		members []string
+	}
+	cases := []struct {
+		name             string
+		pushes           []push
+		stale, unmatched int
+	}{
+		{"each list in its turn", []push{{1 * time.Second, both}, {11 * time.Second, bob}, {21 * time.Second, both}}, 0, 0},
+		{"a list decided before the last change and landing after it", []push{{1 * time.Second, both}, {21 * time.Second, bob}}, 0, 0},
+		{"the list that was newest is replaced by one in between", []push{{11 * time.Second, bob}, {12 * time.Second, both}}, 1, 0},
+		{"a list that was never asked for", []push{{1 * time.Second, []string{"ann"}}}, 0, 1},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			tr, tally := onePair()
+			tr.flip(10*time.Second, "ann", roster.OfflineNow)
+			tr.flip(20*time.Second, "ann", roster.Online)
+			for i, p := range c.pushes {
+				tr.applied("acme-c1", p.members, int64(i+2), noon.Add(p.at))
+			}
+			if tally.staleCount != c.stale || tally.noMatch != c.unmatched {
+				t.Errorf("stale %d, unmatched %d; want %d and %d", tally.staleCount, tally.noMatch, c.stale, c.unmatched)
+			}
+		})
+	}
+}
+
+func TestFreshnessCountsEveryVersionOnce(t *testing.T) {
+	tr, tally := onePair()
+	tr.applied("acme-c1", []string{"ann", "bob"}, 2, noon.Add(time.Second))
+	tr.flip(10*time.Second, "ann", roster.OfflineNow)
+	tr.applied("acme-c1", []string{"bob"}, 3, noon.Add(12*time.Second))
+	tr.applied("acme-c1", []string{"bob"}, 4, noon.Add(15*time.Second)) // a repeat is no news
+	if n := tally.all.TotalCount(); n != 2 {
+		t.Errorf("%d samples; want 2", n)
+	}
+	if worst := quantile(tally.all, 100); worst < 1990*time.Millisecond || worst > 2010*time.Millisecond {
+		t.Errorf("the slowest took %v; want 2s", worst)
+	}
+}
+
+func TestScansAreJudgedByTheFactsOfTheirInstant(t *testing.T) {
+	tr, _ := onePair()
+	tr.flip(10*time.Second, "ann", roster.OfflineNow)
+	if j := tr.scanned("acme-c1", "bob", noon.Add(12*time.Second)); j.cause != "" {
+		t.Errorf("bob is on line; judged %+v", j)
+	}
+	if j := tr.scanned("acme-c1", "ann", noon.Add(12*time.Second)); j.cause != reason.Offline || j.age != 2*time.Second {
+		t.Errorf("ann is off line for 2s; judged %+v", j)
+	}
+	if j := tr.scanned("acme-c1", "zoe", noon.Add(12*time.Second)); j.cause != notOnCode {
+		t.Errorf("zoe is not on the code; judged %+v", j)
+	}
+}
+
+func TestSameSeedSameWorld(t *testing.T) {
+	o := Defaults()
+	a, b := plan(o, noon), plan(o, noon)
+	if len(a) != o.Tenants+1 || a[3].codes[0].Members[1] != b[3].codes[0].Members[1] {
+		t.Error("the same seed gave two worlds")
+	}
+}
+
+func TestOptionsThatMakeNoSenseAreAllNamed(t *testing.T) {
+	err := Options{Tenants: 2, Codes: 1, Staff: 3, Duration: time.Second, Binary: "x"}.Validate()
+	for _, flag := range []string{"--codes", "--staff", "--duration", "--refreshers"} {
+		if err == nil || !strings.Contains(err.Error(), flag) {
+			t.Errorf("%v does not name %s", err, flag)
+		}
+	}
+}
