@@ -28,6 +28,7 @@ type entry[M any] struct {
 	published     time.Time // earliest publish time that the current work covers
 	sinceObserved time.Time // earliest publish time after the last Observe; zero: none
 	waited        reason.Reason
+	rechecks      uint // how often it was brought forward in vain since it was last done
 
 	wait      Wait
 	dueAt     time.Time // held: wait.Until, or earlier by a newer message

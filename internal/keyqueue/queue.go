@@ -22,13 +22,16 @@ type Options[M any] struct {
 	// MaxHold is the longest single hold.
 	MaxHold time.Duration
 	// Recheck is how long after its arrival a newer message brings a held key
-	// forward at the latest. It bounds how often a storm recomputes a key
-	// that has to wait anyway.
+	// forward. It doubles each time that the key, brought forward, had to be
+	// held again: a storm soon stops recomputing a key that has to wait anyway.
 	Recheck time.Duration
 	// Remember is how long a key's earliest publish time outlives the
 	// hand-back of its message.
 	Remember time.Duration
 }
+
+// maxDoublings bounds the doubling of Recheck.
+const maxDoublings = 10
 
 // Touch is the arrival of a message.
 type Touch[M any] struct {
@@ -197,7 +200,7 @@ func (q *Queue[M]) bringForward(e *entry[M], now time.Time) {
 	if e.wait.Firm {
 		return
 	}
-	if at := now.Add(q.opts.Recheck); at.Before(e.dueAt) {
+	if at := now.Add(q.opts.Recheck << min(e.rechecks, maxDoublings)); at.Before(e.dueAt) {
 		e.dueAt = at
 		q.due.fix(e)
 	}
@@ -226,6 +229,7 @@ func (q *Queue[M]) Due(now time.Time) Expired[M] {
 			delete(q.entries, e.key)
 		case e.dueAt.Before(e.wait.Until):
 			q.leaveHold(e)
+			e.rechecks++
 			q.makeReady(e)
 			out.Ready++
 		default:
@@ -301,7 +305,7 @@ func (q *Queue[M]) makeReady(e *entry[M]) {
 func (q *Queue[M]) rerun(e *entry[M]) {
 	e.again = false
 	e.published, e.sinceObserved = e.sinceObserved, time.Time{}
-	e.waited = ""
+	e.waited, e.rechecks = "", 0
 	q.makeReady(e)
 }
 

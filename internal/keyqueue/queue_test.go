@@ -192,6 +192,27 @@ func TestMessageThatArrivesInWorkBringsTheHoldForward(t *testing.T) {
 	f.want("due", due.Sub(t0), recheck)
 }
 
+func TestStormRechecksAHeldKeyLessAndLessOften(t *testing.T) {
+	f := start(t)
+	f.arrive("a", 1)
+	var rechecks []time.Duration
+	for message := 2; f.now.Before(t0.Add(14 * time.Second)); message++ {
+		if w, ok := f.q.Next(); ok {
+			f.q.Observe(w.Key)
+			rechecks = append(rechecks, f.now.Sub(t0))
+			f.q.Hold(w.Key, keyqueue.Wait{Until: t0.Add(14 * time.Second), Cause: reason.Throttled}, f.now)
+		}
+		f.arrive("a", message)
+		f.pass(100 * time.Millisecond)
+		f.q.Due(f.now)
+	}
+	want := []time.Duration{0, 1, 3, 7}
+	for i := range want {
+		want[i] *= time.Second
+	}
+	f.want("rechecks", rechecks, want)
+}
+
 func TestAgeSurvivesAHold(t *testing.T) {
 	f := start(t)
 	f.arrive("a", 1)

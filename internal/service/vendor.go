@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/redis/go-redis/v9"
@@ -20,6 +22,9 @@ type credentials struct{ db *mongostore.Database }
 // Credentials returns the corp ID and the app secret of a tenant.
 func (c credentials) Credentials(ctx context.Context, tenant string) (string, wecom.Secret, error) {
 	corpID, secret, err := c.db.Credentials(ctx, tenant)
+	if errors.Is(err, mongostore.ErrNoCredentials) {
+		err = fmt.Errorf("tenant %s: %w", tenant, wecom.ErrNoCredentials)
+	}
 	return corpID, wecom.NewSecret(secret), err
 }
 

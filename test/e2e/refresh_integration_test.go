@@ -140,6 +140,7 @@ func (h *house) wantDeadLetters(want ...reason.Reason) {
 // while one tenant storms with the same tenants' before it.
 func TestStormOfOneTenantLeavesTheOthersFresh(t *testing.T) {
 	const calmTenants, stormCodes, stormEvents = 10, 500, 50_000
+	const stormFor = 20 * time.Second // 2 500 events a second
 	h := newHouse(t, wecomsim.Options{Latency: wecomsim.Latency{P50: 25 * time.Millisecond, P99: 60 * time.Millisecond}, Limits: scaledLimits()})
 	scaleBudget(h)
 	for i := range calmTenants {
@@ -157,12 +158,12 @@ func TestStormOfOneTenantLeavesTheOthersFresh(t *testing.T) {
 	h.refresher("r2")
 	probe := newProbe(h, calmTenants)
 	probe.warmUp()
-	calm := probe.measure(15 * time.Second)
+	calm := probe.measure(stormFor)
 	storming, stop := context.WithCancel(t.Context())
 	defer stop()
 	stormed := make(chan int, 1)
-	go func() { stormed <- h.storm(storming, stormCodes, stormEvents) }()
-	during := probe.measure(15 * time.Second)
+	go func() { stormed <- h.storm(storming, stormCodes, stormEvents, stormFor) }()
+	during := probe.measure(stormFor)
 	sent := <-stormed
 	t.Logf("calm p50 %v p95 %v (%d pushes); during a storm of %d events p50 %v p95 %v (%d pushes); ratio of p95 %.2f",
 		calm.q(0.5), calm.q(0.95), len(calm), sent, during.q(0.5), during.q(0.95), len(during), float64(during.q(0.95))/float64(calm.q(0.95)))
@@ -185,31 +186,42 @@ func scaleBudget(h *house) {
 	b.TenantPerMinute, b.TenantPerHour, b.TenantBurst = 300, 1500, 120
 }
 
-// storm publishes events for the storm tenant's codes as fast as the broker
-// takes them, while its staff come and go.
-func (h *house) storm(ctx context.Context, codes, events int) int {
+// storm publishes events for the storm tenant's codes, spread over d, while
+// its staff come and go.
+func (h *house) storm(ctx context.Context, codes, events int, d time.Duration) int {
+	const beat = 10 * time.Millisecond
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
 	sent := 0
-	for i := range events {
-		if ctx.Err() != nil {
+	for perBeat := max(1, events*int(beat)/int(d)); sent < events; {
+		select {
+		case <-ctx.Done():
 			return sent
+		case <-tick.C:
 		}
-		if i%5000 == 0 {
-			presence := roster.OfflineNow
-			if i%10_000 == 0 {
-				presence = roster.Online
-			}
-			if err := h.db.Facts().SetPresence(ctx, "storm", "ann", presence); err != nil {
-				h.Errorf("storm: %v", err)
-			}
+		if (sent/perBeat)%100 == 0 {
+			h.comeOrGo(ctx, (sent/perBeat)%200 == 0)
 		}
-		h.producer.PublishAsync(ctx, event("storm", fmt.Sprintf("storm-c%d", i%codes)), func(err error) {
-			if err != nil && ctx.Err() == nil {
-				h.Errorf("storm: %v", err)
-			}
-		})
-		sent++
+		for range perBeat {
+			h.producer.PublishAsync(ctx, event("storm", fmt.Sprintf("storm-c%d", sent%codes)), func(err error) {
+				if err != nil && ctx.Err() == nil {
+					h.Errorf("storm: %v", err)
+				}
+			})
+			sent++
+		}
 	}
 	return sent
+}
+
+func (h *house) comeOrGo(ctx context.Context, comes bool) {
+	presence := roster.OfflineNow
+	if comes {
+		presence = roster.Online
+	}
+	if err := h.db.Facts().SetPresence(ctx, "storm", "ann", presence); err != nil && ctx.Err() == nil {
+		h.Errorf("storm: %v", err)
+	}
 }
 
 // TestRemovalGoesFirstWhenTheWindowIsExhausted fills a tenant's budget with

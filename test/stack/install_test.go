@@ -5,33 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestADownloadIsBuiltOnceHoweverManyAskForIt(t *testing.T) {
-	in := testInstaller(t)
-	var builds atomic.Int32
-	var askers sync.WaitGroup
-	for range 8 {
-		askers.Go(func() {
-			dir, err := in.once(t.Context(), partMongo, "thing-1", func(dir string) error {
-				builds.Add(1)
-				return os.WriteFile(filepath.Join(dir, "jar"), nil, 0o600)
-			})
-			if err != nil || !exists(filepath.Join(dir, "jar")) {
-				t.Errorf("once = %q, %v; want a folder with the jar", dir, err)
-			}
-		})
-	}
-	askers.Wait()
-	if builds.Load() != 1 {
-		t.Errorf("built %d times, want once", builds.Load())
-	}
-}
 
 func TestAFailedDownloadLeavesNothingAndIsTriedAgain(t *testing.T) {
 	in := testInstaller(t)

@@ -103,8 +103,12 @@ func TestAPausedServerCanBeStopped(t *testing.T) {
 	if err := p.Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	since := time.Now()
 	if err := p.Stop(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	if took := time.Since(since); took >= stopGrace {
+		t.Errorf("it took %s: the server was killed, not asked to end", took)
 	}
 	if err := p.Pause(t.Context()); !errors.Is(err, errNoProcess) {
 		t.Errorf("Pause of a stopped server: %v, want %v", err, errNoProcess)
