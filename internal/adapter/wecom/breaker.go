@@ -51,7 +51,7 @@ func ownFault(err error) bool {
 	}
 	for _, own := range []error{
 		context.Canceled, ErrTooLate, ErrNoCredentials, errCredentialsSource,
-		ErrNoMembers, ErrTooManyMembers, errClosed, errAbandoned,
+		ErrNoMembers, ErrTooManyMembers, errClosed,
 	} {
 		if errors.Is(err, own) {
 			return true
@@ -60,7 +60,8 @@ func ownFault(err error) bool {
 	return false
 }
 
-// errAbandoned is reported for a call that panicked.
+// errAbandoned is reported for a call that panicked; it is no CallError, so it
+// says nothing of WeCom.
 var errAbandoned = errors.New("the call did not return")
 
 // breaker is a circuit breaker that knows until when it is open.

@@ -200,7 +200,7 @@ func TestManyRefusalsOfOneToken(t *testing.T) {
 
 // A refusal that arrives late, after its token was replaced, drops nothing.
 func TestLateRefusal(t *testing.T) {
-	b := newBench(t, wecom.TokensOptions{})
+	b := newBench(t, wecom.TokensOptions{Store: brokenStore{}})
 	first, err := b.tokens.Token(t.Context(), tenant)
 	if err != nil {
 		t.Fatal(err)
@@ -215,18 +215,25 @@ func TestLateRefusal(t *testing.T) {
 	}
 }
 
-// A refused token leaves the store: an instance that starts now does not get it.
+// A refused token leaves the store, and the lease it was fetched under was
+// given up: an instance that starts now fetches another at once.
 func TestRefusedTokenLeavesTheStore(t *testing.T) {
-	store := wecom.NewMemoryStore(nil)
-	b := newBench(t, wecom.TokensOptions{Store: store})
-	first, err := b.tokens.Token(t.Context(), tenant)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.tokens.Report(t.Context(), tenant, first, &push.CallError{ErrCode: 42001})
-	if token := mustToken(t, b.sibling(t, wecom.TokensOptions{Store: store})); token != tokenTag+"2" {
-		t.Errorf("token %q", token)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		store := wecom.NewMemoryStore(nil)
+		b := newBench(t, wecom.TokensOptions{Store: store})
+		first, err := b.tokens.Token(t.Context(), tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.tokens.Report(t.Context(), tenant, first, &push.CallError{ErrCode: 42001})
+		began := time.Now()
+		if token := mustToken(t, b.sibling(t, wecom.TokensOptions{Store: store})); token != tokenTag+"2" {
+			t.Errorf("token %q", token)
+		}
+		if waited := time.Since(began); waited > 0 {
+			t.Errorf("waited %v for a lease", waited)
+		}
+	})
 }
 
 // A token that another instance put between the look and the lease is taken.
@@ -352,7 +359,8 @@ func TestRefusalsGrow(t *testing.T) {
 // right.
 func TestRefusalEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, wecom.TokensOptions{})
+		options := wecom.TokensOptions{Store: wecom.NewMemoryStore(nil)}
+		b := newBench(t, options)
 		b.credentials.secret = "wrong"
 		if _, err := b.tokens.Token(t.Context(), tenant); err == nil {
 			t.Fatal("accepted")
@@ -369,6 +377,7 @@ func TestRefusalEnds(t *testing.T) {
 		if err := b.tokens.Forgive(t.Context(), tenant); err != nil {
 			t.Error(err)
 		}
+		mustToken(t, b.sibling(t, options))
 		if err := b.update(t); err != nil {
 			t.Errorf("not tried after it was forgiven: %v", err)
 		}
@@ -407,23 +416,61 @@ func TestRunOfRefusals(t *testing.T) {
 	})
 }
 
-// A restart and another instance know of the refusal and how long its run is.
+// Calls that were under way when the account was refused are one refusal.
+func TestRefusalsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, wecom.TokensOptions{})
+		mustToken(t, b.tokens)
+		b.stub.before = func(string) { elapse(time.Second) }
+		b.stub.next(wecom.OpUpdate, 60020, 60020, 60020, 60020, 60020)
+		var calling sync.WaitGroup
+		for range 5 {
+			calling.Go(func() { _ = b.update(t) })
+		}
+		calling.Wait()
+		if got := time.Until(notBefore(t, b.update(t))); got != time.Minute {
+			t.Errorf("left alone for %v", got)
+		}
+	})
+}
+
+// A restart and another instance know of the refusal and how long its run is,
+// beyond its delay; they know as well that it has ended.
 func TestRefusalIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := wecom.NewMemoryStore(nil)
-		b := newBench(t, wecom.TokensOptions{Store: store})
-		b.credentials.secret = "wrong"
-		_, _ = b.tokens.Token(t.Context(), tenant)
-		other := b.sibling(t, wecom.TokensOptions{Store: store})
-		_, err := other.Token(t.Context(), tenant)
-		if n := b.stub.count("gettoken"); n != 1 {
-			t.Errorf("%d fetches", n)
+		options := wecom.TokensOptions{Store: wecom.NewMemoryStore(nil)}
+		b := newBench(t, options)
+		refusedFor := func(client *wecom.Client) time.Duration {
+			t.Helper()
+			return time.Until(notBefore(t, client.DelContactWay(t.Context(), tenant, "c1")))
 		}
-		elapse(time.Until(notBefore(t, err)))
-		_, _ = other.Token(t.Context(), tenant)
-		_, err = other.Token(t.Context(), tenant)
-		if got := time.Until(notBefore(t, err)); got != 2*time.Minute {
-			t.Errorf("left alone for %v after the second refusal in a row", got)
+		restarted := func() *wecom.Client { return wecom.NewClient(b.endpoint, b.sibling(t, options)) }
+
+		b.stub.next(wecom.OpDelete, 60020)
+		_ = b.client.DelContactWay(t.Context(), tenant, "c1")
+		if got := refusedFor(restarted()); got != time.Minute {
+			t.Errorf("another is refused for %v", got)
+		}
+		elapse(time.Minute)
+		b.stub.next(wecom.OpDelete, 60020)
+		second := restarted()
+		_ = second.DelContactWay(t.Context(), tenant, "c1")
+		if got := refusedFor(second); got != 2*time.Minute {
+			t.Errorf("after the second refusal in a row: %v", got)
+		}
+		if b.stub.count(wecom.OpDelete) != 2 {
+			t.Errorf("%d calls", b.stub.count(wecom.OpDelete))
+		}
+
+		elapse(2 * time.Minute)
+		if err := second.DelContactWay(t.Context(), tenant, "c1"); err != nil {
+			t.Fatal(err)
+		}
+		b.stub.next(wecom.OpDelete, 60020)
+		third := restarted()
+		_ = third.DelContactWay(t.Context(), tenant, "c1")
+		if got := refusedFor(third); got != time.Minute {
+			t.Errorf("after the run ended: %v", got)
 		}
 	})
 }

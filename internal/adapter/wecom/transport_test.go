@@ -13,8 +13,8 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/wecom"
 )
 
-// Calls one after the other use one connection, and as many at once as may be
-// keep theirs: none is opened for each call.
+// Twice as many calls at once as there may be connections share them, and the
+// next calls find them open.
 func TestConnectionsAreKept(t *testing.T) {
 	const conns, rounds = 4, 20
 	arrived, goOn := make(chan struct{}), make(chan struct{})
@@ -34,7 +34,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	b := wecom.NewClient(newEndpoint(t, wecom.EndpointOptions{BaseURL: server.URL, HTTP: client(transport)}), fixedToken(tokenTag))
 	for range rounds {
 		var calling sync.WaitGroup
-		for range conns {
+		for range 2 * conns {
 			calling.Go(func() {
 				if err := b.DelContactWay(t.Context(), tenant, "c1"); err != nil {
 					t.Error(err)
@@ -42,6 +42,10 @@ func TestConnectionsAreKept(t *testing.T) {
 			})
 		}
 		for range conns {
+			<-arrived
+		}
+		for range conns {
+			goOn <- struct{}{}
 			<-arrived
 		}
 		for range conns {

@@ -210,6 +210,77 @@ func TestBreakerProbe(t *testing.T) {
 	})
 }
 
+// What says nothing of WeCom neither ends a run of failures nor closes a
+// breaker.
+func TestBreakerIgnoresOurOwnFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end := fails(errors.New("reset"))
+		vendor := newVendor(t, func(r *http.Request) (*http.Response, error) { return end(r) }, wecom.VendorOptions{})
+		for range 4 {
+			_ = vendor.Update(t.Context(), pushCall(noDeadline))
+		}
+		end = fails(context.Canceled)
+		_ = vendor.Update(t.Context(), pushCall(noDeadline))
+		end = fails(errors.New("reset"))
+		_ = vendor.Update(t.Context(), pushCall(noDeadline))
+		if ok, _ := vendor.Allow(tenant); ok {
+			t.Fatal("closed after 5 failures with a canceled call among them")
+		}
+
+		elapse(31 * time.Second)
+		end = fails(context.Canceled)
+		_ = vendor.Update(t.Context(), pushCall(noDeadline))
+		if ok, _ := vendor.Allow(tenant); !ok {
+			t.Error("a canceled probe keeps its place")
+		}
+		end = fails(errors.New("reset"))
+		_ = vendor.Update(t.Context(), pushCall(noDeadline))
+		if ok, _ := vendor.Allow(tenant); ok {
+			t.Error("a canceled probe closed the breaker")
+		}
+	})
+}
+
+// Reads count as well, though their outcome is never unknown.
+func TestBreakerCountsReads(t *testing.T) {
+	vendor := newVendor(t, answers200(`{"errcode":-1,"errmsg":"system busy"}`), wecom.VendorOptions{})
+	for range 5 {
+		_, _ = vendor.Exists(t.Context(), push.Ref{Tenant: tenant}, "c1")
+	}
+	if ok, _ := vendor.Allow(tenant); ok {
+		t.Error("closed after 5 busy answers")
+	}
+}
+
+// A tenant's probe that the vendor's breaker refuses can be made later.
+func TestBreakersAreIndependent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end := fails(errors.New("reset"))
+		vendor := newVendor(t, func(r *http.Request) (*http.Response, error) { return end(r) }, wecom.VendorOptions{})
+		update := func(name string) error {
+			call := pushCall(noDeadline)
+			call.Tenant = name
+			return vendor.Update(t.Context(), call)
+		}
+		for range 5 {
+			_ = update(tenant)
+		}
+		elapse(20 * time.Second)
+		for _, user := range many(20) {
+			_ = update(user)
+		}
+		elapse(11 * time.Second)
+		if got := callError(t, update(tenant)); got.Class != reason.BreakerOpen {
+			t.Fatalf("got %+v", got)
+		}
+		elapse(20 * time.Second)
+		end = answers200(`{"errcode":0,"errmsg":"ok"}`)
+		if err := update(tenant); err != nil {
+			t.Errorf("the probe's place is lost: %v", err)
+		}
+	})
+}
+
 // Many tenants' failures are the vendor's: all are held, those without a
 // failure too.
 func TestBreakerOfTheVendor(t *testing.T) {
@@ -268,8 +339,7 @@ func TestBreakerOfTheVendorNeedsHalf(t *testing.T) {
 	}
 }
 
-// A tenant's breaker that is refused by the vendor's counts nothing, and one
-// evicted by the bound starts anew.
+// A breaker evicted by the bound starts anew.
 func TestBreakerBound(t *testing.T) {
 	vendor := newVendor(t, fails(errors.New("reset")), wecom.VendorOptions{MaxTenants: 2})
 	for range 5 {
