@@ -38,6 +38,6 @@ func (in *Intake) bury(ctx context.Context, d Delivery) {
 		return
 	}
 	in.Subscription.Ack(d.ID)
-	in.Observer.DeadLettered(d.Poison.Cause)
+	in.Observer.DeadLettered(ctx, d.Poison.Cause)
 	log.WarnContext(ctx, "dead letter stored")
 }

@@ -10,6 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace/noop"
+
 	"github.com/rollcall-dev/rollcall/internal/intake"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -198,21 +201,21 @@ func (o *observer) Ended(_ context.Context, e intake.Ended) {
 	o.ended = append(o.ended, e)
 }
 
-func (o *observer) Coalesced(n int) {
+func (o *observer) Coalesced(_ context.Context, n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.coalesced += n
 }
 
-func (o *observer) Redelivered() {}
+func (o *observer) Redelivered(context.Context) {}
 
-func (o *observer) DeadLettered(cause reason.Reason) {
+func (o *observer) DeadLettered(_ context.Context, cause reason.Reason) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.buried = append(o.buried, cause)
 }
 
-func (o *observer) HandedBack(n int) {
+func (o *observer) HandedBack(_ context.Context, n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.handed += n
@@ -232,7 +235,7 @@ type bench struct {
 
 var baseOptions = intake.Options{
 	Workers: 4, TenantCap: 3, MaxHeld: 100, MaxHold: 15 * time.Second, Recheck: time.Second,
-	Stumble: 200 * time.Millisecond, DrainTimeout: 5 * time.Second, MaxFailures: 3, Beat: func() {}, Logger: slog.New(slog.DiscardHandler),
+	Stumble: 200 * time.Millisecond, DrainTimeout: 5 * time.Second, MaxFailures: 3, Beat: func() {}, Tracer: noop.Tracer{}, Propagator: propagation.TraceContext{}, Logger: slog.New(slog.DiscardHandler),
 }
 
 func run(t *testing.T, opts intake.Options, answer func(context.Context, push.Ref, func()) push.Outcome) *bench {
@@ -261,3 +264,6 @@ func observeAndDone(_ context.Context, _ push.Ref, observe func()) push.Outcome 
 	observe()
 	return push.Done{Reason: reason.Pushed}
 }
+
+// pass lets simulated time go by, and with it everything that is due.
+func pass(d time.Duration) { <-time.After(d) }

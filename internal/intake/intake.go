@@ -8,6 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/rollcall-dev/rollcall/internal/keyqueue"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -31,8 +34,11 @@ type Options struct {
 	MaxFailures int
 	// Beat is called at least every BeatEvery while the intake's own loop
 	// turns; it must not wait.
-	Beat   func()
-	Logger *slog.Logger
+	Beat func()
+	// Tracer and Propagator continue the producers' traces.
+	Tracer     trace.Tracer
+	Propagator propagation.TextMapPropagator
+	Logger     *slog.Logger
 }
 
 // BeatEvery is the longest time between two beats of a healthy intake.
@@ -140,20 +146,20 @@ func (in *Intake) receive(ctx context.Context) error {
 		d, err := in.Subscription.Receive(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the stop was asked for; it is no failure
 		case err != nil:
 			return fmt.Errorf("receive from the subscription: %w", err)
 		case d.Poison != nil:
 			in.queueBurial(d)
 		default:
-			in.take(d)
+			in.take(ctx, d)
 		}
 	}
 }
 
-func (in *Intake) take(d Delivery) {
+func (in *Intake) take(ctx context.Context, d Delivery) {
 	if d.Redeliveries > 0 {
-		in.Observer.Redelivered()
+		in.Observer.Redelivered(ctx)
 	}
 	touch := keyqueue.Touch[message]{
 		Key:         keyqueue.Key{Tenant: d.Event.Tenant, Code: d.Event.Code},
@@ -166,7 +172,7 @@ func (in *Intake) take(d Delivery) {
 	in.rearmLocked()
 	in.mu.Unlock()
 	if len(acks) > 0 {
-		in.Observer.Coalesced(len(acks))
+		in.Observer.Coalesced(ctx, len(acks))
 		in.ack(acks)
 	}
 }
@@ -271,7 +277,7 @@ func (in *Intake) watchJoins(ctx context.Context) {
 			nacks := in.queue.HandBack(time.Now())
 			in.mu.Unlock()
 			in.nack(nacks)
-			in.Observer.HandedBack(len(nacks))
+			in.Observer.HandedBack(ctx, len(nacks))
 		}
 	}
 }

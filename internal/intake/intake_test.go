@@ -35,14 +35,14 @@ func TestEventsOfACodeInWorkMergeIntoOneMoreRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, baseOptions, func(_ context.Context, _ push.Ref, observe func()) push.Outcome {
 			observe()
-			time.Sleep(time.Second)
+			pass(time.Second)
 			return push.Done{Reason: reason.Pushed}
 		})
 		for range 10 {
 			b.broker.publish("acme", "c1")
 			synctest.Wait()
 		}
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		if diff := cmp.Diff([]time.Duration{0, time.Second}, b.refresher.runs()); diff != "" {
 			t.Errorf("runs (-want +got):\n%s", diff)
 		}
@@ -74,7 +74,7 @@ func TestHeldCodeKeepsOneMessageAndComesBackByTheBroker(t *testing.T) {
 		if got := b.intake.Stats().ByCause[reason.Backoff]; got != 1 {
 			t.Errorf("held for a backoff: %d; want 1", got)
 		}
-		time.Sleep(11 * time.Second)
+		pass(11 * time.Second)
 		if unacked, acked, nacks := b.broker.counts(); unacked != 0 || acked != 3 || nacks != 1 {
 			t.Errorf("after: un-acked %d, acked %d, nacked %d; want 0, 3, 1", unacked, acked, nacks)
 		}
@@ -101,10 +101,10 @@ func TestNewEventBringsAThrottledCodeForward(t *testing.T) {
 			return push.Done{Reason: reason.Pushed}
 		})
 		b.broker.publish("acme", "c1")
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		urgent = true
 		b.broker.publish("acme", "c1")
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		if diff := cmp.Diff([]time.Duration{0, 3 * time.Second}, b.refresher.runs()); diff != "" {
 			t.Errorf("runs (-want +got):\n%s", diff)
 		}
@@ -175,14 +175,14 @@ func TestDirtySetThatCannotBeWrittenKeepsTheMessage(t *testing.T) {
 		})
 		b.dirty.err = errDown
 		b.broker.publish("acme", "c404")
-		time.Sleep(100 * time.Millisecond)
+		pass(100 * time.Millisecond)
 		if unacked, acked, _ := b.broker.counts(); unacked != 1 || acked != 0 {
 			t.Errorf("un-acked %d, acked %d while the dirty set is down; want 1 and 0", unacked, acked)
 		}
 		b.dirty.mu.Lock()
 		b.dirty.err = nil
 		b.dirty.mu.Unlock()
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		if unacked, acked, _ := b.broker.counts(); unacked != 0 || acked != 1 || len(b.dirty.all()) != 1 {
 			t.Errorf("un-acked %d, acked %d, marks %v; want the mark and then the ack", unacked, acked, b.dirty.all())
 		}
@@ -197,7 +197,7 @@ func TestFailureThatCouldNotBeRecordedBacksOffByRedeliveries(t *testing.T) {
 			return push.Fail{Class: reason.StoreDown, Err: errDown}
 		})
 		b.broker.publish("acme", "c1")
-		time.Sleep(60 * time.Second)
+		pass(60 * time.Second)
 		runs := b.refresher.runs()
 		for i := 1; i < len(runs); i++ {
 			want := min(baseOptions.Stumble<<(i-1), 12800*time.Millisecond) + nackDelay
@@ -218,7 +218,7 @@ func TestCodeThatPanicsAgainAndAgainBecomesDirty(t *testing.T) {
 			return push.Fail{Class: reason.Panicked, Err: errDown}
 		})
 		b.broker.publish("acme", "c1")
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		marks := b.dirty.all()
 		if len(marks) != 1 || marks[0].Reason != reason.Panicked || len(b.refresher.runs()) != baseOptions.MaxFailures+1 {
 			t.Errorf("marks %+v after %d runs; want one after %d", marks, len(b.refresher.runs()), baseOptions.MaxFailures+1)
@@ -242,7 +242,7 @@ func TestPoisonIsBuriedWithoutHoldingUpTheRest(t *testing.T) {
 		b.broker.mu.Lock()
 		b.broker.deadLetterErr = nil
 		b.broker.mu.Unlock()
-		time.Sleep(time.Second)
+		pass(time.Second)
 		if unacked, _, _ := b.broker.counts(); unacked != 0 || len(b.broker.deadLetters) != 1 {
 			t.Errorf("un-acked %d, dead letters %d; want 0 and 1", unacked, len(b.broker.deadLetters))
 		}
@@ -259,7 +259,7 @@ func TestStopFinishesWhatIsInFlightAndStartsNothingElse(t *testing.T) {
 		opts.Workers = 1
 		b := run(t, opts, func(_ context.Context, _ push.Ref, observe func()) push.Outcome {
 			observe()
-			time.Sleep(2 * time.Second)
+			pass(2 * time.Second)
 			return push.Done{Reason: reason.Pushed}
 		})
 		b.broker.publish("acme", "c1")
@@ -309,7 +309,7 @@ func TestStormOfOneTenantLeavesTheTurnOfAnother(t *testing.T) {
 		finished := make(chan string, 10_000)
 		b := run(t, baseOptions, func(_ context.Context, ref push.Ref, observe func()) push.Outcome {
 			observe()
-			time.Sleep(10 * time.Millisecond)
+			pass(10 * time.Millisecond)
 			finished <- ref.Tenant
 			return push.Done{Reason: reason.Pushed}
 		})
@@ -318,7 +318,7 @@ func TestStormOfOneTenantLeavesTheTurnOfAnother(t *testing.T) {
 		}
 		synctest.Wait()
 		b.broker.publish("calm", "c1")
-		time.Sleep(25 * time.Millisecond)
+		pass(25 * time.Millisecond)
 		calm := 0
 		for len(finished) > 0 {
 			if <-finished == "calm" {
@@ -328,7 +328,7 @@ func TestStormOfOneTenantLeavesTheTurnOfAnother(t *testing.T) {
 		if calm != 1 {
 			t.Error("a calm tenant's code waited behind another tenant's storm")
 		}
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		b.halt()
 	})
 }

@@ -24,8 +24,8 @@ type Ended struct {
 // goroutines, and must not wait.
 type Observer interface {
 	Ended(ctx context.Context, e Ended)
-	Coalesced(n int)
-	Redelivered()
-	DeadLettered(cause reason.Reason)
-	HandedBack(n int)
+	Coalesced(ctx context.Context, n int)
+	Redelivered(ctx context.Context)
+	DeadLettered(ctx context.Context, cause reason.Reason)
+	HandedBack(ctx context.Context, n int)
 }

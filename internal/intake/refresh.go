@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
@@ -15,11 +14,9 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
-const tracerName = "github.com/rollcall-dev/rollcall/internal/intake"
-
 // refresh brings one code up to its facts and settles its message.
 func (in *Intake) refresh(ctx context.Context, work keyqueue.Work[message]) {
-	ctx, span := startSpan(ctx, work)
+	ctx, span := in.startSpan(ctx, work)
 	defer span.End()
 	started := time.Now()
 	ref := push.Ref{Tenant: work.Tenant, Code: work.Code}
@@ -146,9 +143,9 @@ func (in *Intake) panicked(work keyqueue.Work[message], out push.Fail) push.Mark
 }
 
 // startSpan continues the producer's trace.
-func startSpan(ctx context.Context, work keyqueue.Work[message]) (context.Context, trace.Span) {
-	ctx = otel.GetTextMapPropagator().Extract(ctx, propagation.MapCarrier(work.Message.trace))
-	return otel.Tracer(tracerName).Start(ctx, "process rollcall-refresh", trace.WithSpanKind(trace.SpanKindConsumer),
+func (in *Intake) startSpan(ctx context.Context, work keyqueue.Work[message]) (context.Context, trace.Span) {
+	ctx = in.opts.Propagator.Extract(ctx, propagation.MapCarrier(work.Message.trace))
+	return in.opts.Tracer.Start(ctx, "process rollcall-refresh", trace.WithSpanKind(trace.SpanKindConsumer),
 		trace.WithAttributes(
 			attribute.String("messaging.system", "pulsar"),
 			attribute.String("messaging.operation.type", "process"),

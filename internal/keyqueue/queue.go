@@ -110,10 +110,10 @@ func (q *Queue[M]) Touch(t Touch[M], now time.Time) []M {
 	}
 	older := e.message
 	e.message = t.Message
-	switch e.state {
-	case working:
+	if e.state == working {
 		e.again = true
-	case held:
+	}
+	if e.state == held {
 		q.bringForward(e, now)
 	}
 	return []M{older}

@@ -206,10 +206,7 @@ func TestStormRechecksAHeldKeyLessAndLessOften(t *testing.T) {
 		f.pass(100 * time.Millisecond)
 		f.q.Due(f.now)
 	}
-	want := []time.Duration{0, 1, 3, 7}
-	for i := range want {
-		want[i] *= time.Second
-	}
+	want := []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}
 	f.want("rechecks", rechecks, want)
 }
 

@@ -1,6 +1,10 @@
 package push
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
 
 // maxFamilyHints bounds the memory of familyHints: about 10 MiB.
 const maxFamilyHints = 100_000
@@ -20,15 +24,15 @@ func (h *familyHints) rotates(code string) bool {
 	return ok
 }
 
-func (h *familyHints) note(code string, rotates bool) {
+func (h *familyHints) note(code roster.Code) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !rotates {
-		delete(h.rotating, code)
+	if !code.Family.Rotates() {
+		delete(h.rotating, code.ID)
 		return
 	}
 	if h.rotating == nil || len(h.rotating) >= maxFamilyHints {
 		h.rotating = make(map[string]struct{})
 	}
-	h.rotating[code] = struct{}{}
+	h.rotating[code.ID] = struct{}{}
 }

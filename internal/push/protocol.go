@@ -144,7 +144,7 @@ func (a *attempt) read(ctx context.Context) (out Outcome, again bool) {
 	}
 	if facts.Code.Family.Rotates() != a.rotates {
 		a.rotates = facts.Code.Family.Rotates()
-		a.families.note(a.ref.Code, a.rotates)
+		a.families.note(facts.Code)
 		if a.rotates {
 			return nil, true // the version has to be older than the facts
 		}

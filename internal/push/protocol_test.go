@@ -223,8 +223,10 @@ func TestWaits(t *testing.T) {
 			r.store.PutRecord(r.ref, push.Record{Epoch: 1, Committed: push.Committed{Epoch: 1, At: t0.Add(-4 * time.Second), Hash: "old", Members: []string{"ann"}}})
 		}, push.Hold{Until: t0.Add(6 * time.Second), Cause: reason.SlowLane}},
 		{"the slow lane without a commit", func(r *rig) { r.opts.Lanes = slow }, push.Done{Reason: reason.Pushed, Slow: true}},
-		{"an open breaker", func(r *rig) { r.breaker = openUntil(t0.Add(time.Second)) },
-			push.Hold{Until: t0.Add(time.Second), Cause: reason.BreakerOpen}},
+		{
+			"an open breaker", func(r *rig) { r.breaker = openUntil(t0.Add(time.Second)) },
+			push.Hold{Until: t0.Add(time.Second), Cause: reason.BreakerOpen},
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"log/slog"
 
@@ -60,9 +59,7 @@ func listFrom[T any](ctx context.Context, cfg config.Config, of func(*mongostore
 				break
 			}
 		}
-		if err := db.Close(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			slog.WarnContext(ctx, "the connection to MongoDB did not close", "error", err)
-		}
+		_ = db.Close(ctx) // the process ends with the listing
 	}
 }
 

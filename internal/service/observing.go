@@ -26,19 +26,14 @@ func (o observer) Ended(ctx context.Context, e intake.Ended) {
 	}
 }
 
-func (o observer) Coalesced(n int) {
+func (o observer) Coalesced(ctx context.Context, n int) {
 	for range n {
-		o.Refresher.Coalesced(context.Background())
+		o.Refresher.Coalesced(ctx)
 	}
 }
 
-func (o observer) Redelivered() { o.Refresher.Redelivered(context.Background()) }
-
-func (o observer) DeadLettered(cause reason.Reason) {
-	o.Refresher.DeadLettered(context.Background(), cause)
-}
-
-func (o observer) HandedBack(int) {}
+// HandedBack counts nothing: the redeliveries that follow are counted.
+func (o observer) HandedBack(context.Context, int) {}
 
 // backlog reads the intake's numbers for the metrics.
 func backlog(stats keyqueue.Stats) metrics.Backlog {

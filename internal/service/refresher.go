@@ -171,6 +171,8 @@ func intakeOptions(cfg config.Config, beat func(), tel *telemetry.Telemetry) int
 		DrainTimeout: cfg.Refresher.DrainTimeout,
 		MaxFailures:  cfg.Refresher.MaxFailures,
 		Beat:         beat,
+		Tracer:       tel.Tracers.Tracer("github.com/rollcall-dev/rollcall/internal/intake"),
+		Propagator:   tel.Propagator,
 		Logger:       tel.Log,
 	}
 }

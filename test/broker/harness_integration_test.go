@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace/noop"
+
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/intake"
 	"github.com/rollcall-dev/rollcall/internal/push"
@@ -128,7 +131,7 @@ func (tp *topic) consume(name string, refresh func(ref push.Ref) push.Outcome) *
 	}
 	c.intake = intake.New(intake.Ports{Subscription: c.bus, Refresher: answer{c, refresh}, Dirty: noDirty{tp.T}, Observer: noObserver{}}, intake.Options{
 		Workers: 16, TenantCap: 16, MaxHeld: 20_000, MaxHold: maxHold, Recheck: time.Second, Stumble: 100 * time.Millisecond,
-		DrainTimeout: 10 * time.Second, MaxFailures: 3, Beat: func() {}, Logger: quiet(),
+		DrainTimeout: 10 * time.Second, MaxFailures: 3, Beat: func() {}, Tracer: noop.Tracer{}, Propagator: propagation.TraceContext{}, Logger: quiet(),
 	})
 	var ctx context.Context
 	ctx, c.stop = context.WithCancel(context.WithoutCancel(tp.Context()))
@@ -193,11 +196,11 @@ func (d noDirty) Mark(_ context.Context, m push.Mark) error {
 
 type noObserver struct{}
 
-func (noObserver) Ended(context.Context, intake.Ended) {}
-func (noObserver) Coalesced(int)                       {}
-func (noObserver) Redelivered()                        {}
-func (noObserver) DeadLettered(reason.Reason)          {}
-func (noObserver) HandedBack(int)                      {}
+func (noObserver) Ended(context.Context, intake.Ended)         {}
+func (noObserver) Coalesced(context.Context, int)              {}
+func (noObserver) Redelivered(context.Context)                 {}
+func (noObserver) DeadLettered(context.Context, reason.Reason) {}
+func (noObserver) HandedBack(context.Context, int)             {}
 
 func done(push.Ref) push.Outcome { return push.Done{Reason: reason.Unchanged} }
 

@@ -68,6 +68,7 @@ func (a *actors) comeOrGo(ctx context.Context, rnd *rand.Rand, p tenantPlan) {
 		a.platform.setPresence(ctx, p.tenant.ID, staff, roster.OfflineNow)
 	case roster.OfflineNow:
 		a.platform.setPresence(ctx, p.tenant.ID, staff, roster.Online)
+	case roster.PresenceUnset: // works by a schedule
 	}
 }
 

@@ -201,10 +201,10 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "xml", http.StatusBadRequest)
 		return
 	}
-	if event.ChangeType == "add_external_contact" {
-		err = p.addition(r.Context(), tenant, event.State, event.UserID, event.ExternalUserID)
+	if event.ChangeType != "add_external_contact" {
+		return
 	}
-	if err != nil {
-		http.Error(w, "not stored", http.StatusInternalServerError)
+	if err := p.addition(r.Context(), tenant, event.State, event.UserID, event.ExternalUserID); err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
 	}
 }

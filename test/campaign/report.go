@@ -77,7 +77,7 @@ func (r Report) WriteFile(path string) error {
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	if err := os.WriteFile(path, append(body, '\n'), 0o644); err != nil { //nolint:gosec // a report is for everybody
+	if err := os.WriteFile(path, append(body, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil

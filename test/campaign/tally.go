@@ -50,15 +50,18 @@ func (t *tally) netChange()    { t.with(func() { t.netChanges++ }) }
 func (t *tally) stale()        { t.with(func() { t.staleCount++ }) }
 func (t *tally) unmatched()    { t.with(func() { t.noMatch++ }) }
 
-func (t *tally) fresh(age time.Duration, calm bool) {
-	t.with(func() {
-		micros := max(age.Microseconds(), 1)
-		_ = t.all.RecordValue(micros) // beyond the range: ten minutes late is ten minutes late
-		if calm {
-			_ = t.calm.RecordValue(micros)
-			_ = t.recent.RecordValue(micros)
-		}
-	})
+// fresh notes how long a list took to reach WeCom; freshCalm is the same for a
+// tenant that keeps within its quota.
+func (t *tally) fresh(age time.Duration) { t.with(func() { record(age, t.all) }) }
+
+func (t *tally) freshCalm(age time.Duration) {
+	t.with(func() { record(age, t.all, t.calm, t.recent) })
+}
+
+func record(age time.Duration, into ...*hdrhistogram.Histogram) {
+	for _, h := range into {
+		_ = h.RecordValue(max(age.Microseconds(), 1)) // beyond the range: ten minutes late is ten minutes late
+	}
 }
 
 func (t *tally) scan(j judgement) {

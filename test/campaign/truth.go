@@ -189,8 +189,12 @@ func (tr *truth) applied(code string, members []string, n int64, at time.Time) {
 	if match <= c.followed {
 		return
 	}
+	note := tr.tally.fresh
+	if tr.calm {
+		note = tr.tally.freshCalm
+	}
 	for _, v := range c.versions[c.followed+1 : match+1] {
-		tr.tally.fresh(at.Sub(v.at), tr.calm)
+		note(at.Sub(v.at))
 	}
 	c.followed = match
 }

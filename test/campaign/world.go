@@ -25,20 +25,13 @@ func plan(o Options, start time.Time) []tenantPlan {
 	var plans []tenantPlan
 	for i := range o.Tenants {
 		id := fmt.Sprintf("t%03d", i)
-		codes := o.Codes/o.Tenants + boolInt(i < o.Codes%o.Tenants)
+		codes := (i+1)*o.Codes/o.Tenants - i*o.Codes/o.Tenants // evenly, and all of them
 		plans = append(plans, planTenant(rnd, id, o.Staff/o.Tenants, codes, start))
 	}
 	if o.StormCodes > 0 {
 		plans = append(plans, planStorm(o.StormCodes, start))
 	}
 	return plans
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func planTenant(rnd *rand.Rand, id string, staff, codes int, start time.Time) tenantPlan {
