@@ -44,6 +44,18 @@ type Options struct {
 // BeatEvery is the longest time between two beats of a healthy intake.
 const BeatEvery = 5 * time.Second
 
+// keyBurst is how many times a code runs in a row before it is paced: changes
+// that follow each other like a person's clicks are not held up.
+const keyBurst = 4
+
+// paceRate is the runs a second of one tenant beyond that: three times what its
+// vendor budget can push (39.5/s), so that events which change no list are not
+// held up by those that do. However many codes storm, each runs every maxPace.
+const (
+	paceRate = 125
+	maxPace  = 2 * time.Second
+)
+
 // Ports are what an Intake needs from the world. All are required.
 type Ports struct {
 	Subscription Subscription
@@ -84,6 +96,9 @@ func New(ports Ports, opts Options) *Intake {
 		TenantCap: opts.TenantCap,
 		MaxHold:   opts.MaxHold,
 		Recheck:   opts.Recheck,
+		Burst:     keyBurst,
+		PaceRate:  paceRate,
+		MaxPace:   maxPace,
 		Remember:  opts.MaxHold,
 	})
 	return in
@@ -193,7 +208,7 @@ func (in *Intake) next() (keyqueue.Work[message], bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for !in.closed {
-		if work, ok := in.queue.Next(); ok {
+		if work, ok := in.queue.Next(time.Now()); ok {
 			return work, true
 		}
 		in.wake.Wait()

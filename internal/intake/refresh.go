@@ -51,10 +51,11 @@ func (in *Intake) done(work keyqueue.Work[message], out push.Done, ended *Ended)
 }
 
 // end takes a code out of work and acks what is done with.
-func (in *Intake) end(key keyqueue.Key, how func(keyqueue.Key) keyqueue.Ending[message]) keyqueue.Ending[message] {
+func (in *Intake) end(key keyqueue.Key, how func(keyqueue.Key, time.Time) keyqueue.Ending[message]) keyqueue.Ending[message] {
 	in.mu.Lock()
-	end := how(key)
+	end := how(key, time.Now())
 	in.wake.Signal()
+	in.rearmLocked()
 	in.mu.Unlock()
 	if len(end.Acks) > 0 {
 		in.ack(end.Acks)

@@ -14,6 +14,7 @@ const (
 	working               // a worker is on it
 	held                  // waits for its deadline
 	returned              // the broker has its message; only its age is kept
+	resting               // done; only how often it ran is kept
 )
 
 const notInHeap = -1
@@ -32,9 +33,24 @@ type entry[M any] struct {
 
 	wait      Wait
 	dueAt     time.Time // held: wait.Until, or earlier by a newer message
+	local     bool      // held: becomes ready here when due, the broker is not asked
+	paidUntil time.Time // every run costs one Recheck; this is until when they are paid for
 	heapIndex int
 
 	next *entry[M] // in the tenant's list of ready keys
+}
+
+// charge notes a run at now, which costs interval.
+func (e *entry[M]) charge(now time.Time, interval time.Duration) {
+	if e.paidUntil.Before(now) {
+		e.paidUntil = now
+	}
+	e.paidUntil = e.paidUntil.Add(interval)
+}
+
+// mayRunAt is when the next of runs at one an interval, with a burst, is due.
+func (e *entry[M]) mayRunAt(burst int, interval time.Duration) time.Time {
+	return e.paidUntil.Add(-time.Duration(burst-1) * interval)
 }
 
 func (e *entry[M]) notePublished(at time.Time) {

@@ -25,6 +25,15 @@ type Options[M any] struct {
 	// forward. It doubles each time that the key, brought forward, had to be
 	// held again: a storm soon stops recomputing a key that has to wait anyway.
 	Recheck time.Duration
+	// Burst is how many times a key runs without a pause; beyond that the keys
+	// of its tenant share PaceRate, and the pause is MaxPace when they are
+	// many. So a storm over many keys costs one run a key and MaxPace however
+	// many its events are, and a single hot key is not held up. At least 1.
+	Burst int
+	// PaceRate is the runs a second of one tenant beyond its keys' bursts.
+	PaceRate int
+	// MaxPace is the longest pause between two runs of a key that has events.
+	MaxPace time.Duration
 	// Remember is how long a key's earliest publish time outlives the
 	// hand-back of its message.
 	Remember time.Duration
@@ -96,8 +105,8 @@ func New[M any](opts Options[M]) *Queue[M] {
 // one of its key, or itself when it is the older one, or none.
 func (q *Queue[M]) Touch(t Touch[M], now time.Time) []M {
 	e, known := q.entries[t.Key]
-	if !known || e.state == returned {
-		q.admit(e, t)
+	if !known || e.state == returned || e.state == resting {
+		q.admit(e, t, now)
 		return nil
 	}
 	order := q.opts.Compare(t.Message, e.message)
@@ -119,22 +128,29 @@ func (q *Queue[M]) Touch(t Touch[M], now time.Time) []M {
 	return []M{older}
 }
 
-// admit makes a key ready that has no message here.
-func (q *Queue[M]) admit(e *entry[M], t Touch[M]) {
+// admit takes in the message of a key that has none here. A key that comes
+// back from the broker has waited enough; one that ran often just now pauses.
+func (q *Queue[M]) admit(e *entry[M], t Touch[M], now time.Time) {
 	if e == nil {
 		e = &entry[M]{key: t.Key, heapIndex: notInHeap}
 		q.entries[t.Key] = e
-	} else {
-		q.due.remove(e)
+		q.tenant(t.Tenant).keys++
 	}
+	rested := e.state != resting
+	q.due.remove(e)
 	e.message = t.Message
+	e.state = ready
 	e.notePublished(t.PublishedAt)
-	q.makeReady(e)
+	if rested {
+		q.makeReady(e)
+	} else {
+		q.paceOrReady(e, now)
+	}
 }
 
 // Next hands out the next key whose tenant's turn it is; false when no key may
 // be worked on now.
-func (q *Queue[M]) Next() (Work[M], bool) {
+func (q *Queue[M]) Next(now time.Time) (Work[M], bool) {
 	t := q.turns.pop()
 	if t == nil {
 		return Work[M]{}, false
@@ -144,6 +160,7 @@ func (q *Queue[M]) Next() (Work[M], bool) {
 	q.ready--
 	q.inFlight++
 	e.state = working
+	e.charge(now, q.pace(t))
 	q.takeTurn(t)
 	return Work[M]{Key: e.key, Message: e.message}, true
 }
@@ -159,21 +176,21 @@ func (q *Queue[M]) Observe(key Key) {
 
 // Done ends the work on key: its message is to be acked, unless one arrived
 // after the last Observe; then the key runs again for that.
-func (q *Queue[M]) Done(key Key) Ending[M] {
+func (q *Queue[M]) Done(key Key, now time.Time) Ending[M] {
 	e := q.leaveWork(key)
 	end := Ending[M]{PublishedAt: e.published, Waited: e.waited, Again: e.again}
 	if e.again {
-		q.rerun(e)
+		q.rerun(e, now)
 		return end
 	}
 	end.Acks = []M{e.message}
-	delete(q.entries, key)
+	q.rest(e, now)
 	return end
 }
 
 // Park ends the work on a key that the dirty set now holds. It is Done, except
 // that nothing was brought up to date.
-func (q *Queue[M]) Park(key Key) Ending[M] { return q.Done(key) }
+func (q *Queue[M]) Park(key Key, now time.Time) Ending[M] { return q.Done(key, now) }
 
 // Hold ends the work on key and lets it wait. A wait beyond MaxHold is cut: it
 // is then several holds.
@@ -182,17 +199,19 @@ func (q *Queue[M]) Hold(key Key, wait Wait, now time.Time) {
 	if latest := now.Add(q.opts.MaxHold); wait.Until.After(latest) {
 		wait.Until = latest
 	}
-	e.state = held
-	e.wait = wait
-	e.dueAt = wait.Until
-	e.noteWait(wait.Cause)
-	q.held[wait.Cause]++
-	q.heldSum++
-	q.due.push(e)
+	q.enterHold(e, wait)
 	if e.again {
 		e.again = false
 		q.bringForward(e, now)
 	}
+}
+
+func (q *Queue[M]) enterHold(e *entry[M], wait Wait) {
+	e.state, e.wait, e.dueAt, e.local = held, wait, wait.Until, false
+	e.noteWait(wait.Cause)
+	q.held[wait.Cause]++
+	q.heldSum++
+	q.due.push(e)
 }
 
 // bringForward lets a newer message shorten a hold that is no failure's.
@@ -201,7 +220,7 @@ func (q *Queue[M]) bringForward(e *entry[M], now time.Time) {
 		return
 	}
 	if at := now.Add(q.opts.Recheck << min(e.rechecks, maxDoublings)); at.Before(e.dueAt) {
-		e.dueAt = at
+		e.dueAt, e.local = at, true
 		q.due.fix(e)
 	}
 }
@@ -211,9 +230,9 @@ type Expired[M any] struct {
 	// Nacks are messages to give back to the broker: their keys may have
 	// another owner by now.
 	Nacks []M
-	// Ready counts the keys that became ready here instead, because a newer
-	// message brought them forward and by its arrival showed that they are
-	// still ours.
+	// Ready counts the keys that became ready here instead: a newer message
+	// brought them forward, or they paused after a burst, and the message by
+	// its arrival showed that they are ours.
 	Ready int
 }
 
@@ -225,9 +244,9 @@ func (q *Queue[M]) Due(now time.Time) Expired[M] {
 		switch {
 		case e == nil:
 			return out
-		case e.state == returned:
-			delete(q.entries, e.key)
-		case e.dueAt.Before(e.wait.Until):
+		case e.state == returned || e.state == resting:
+			q.forget(e)
+		case e.local:
 			q.leaveHold(e)
 			e.rechecks++
 			q.makeReady(e)
@@ -301,12 +320,48 @@ func (q *Queue[M]) makeReady(e *entry[M]) {
 	q.takeTurn(t)
 }
 
-// rerun makes a key ready whose work is over but that was touched meanwhile.
-func (q *Queue[M]) rerun(e *entry[M]) {
+// rerun takes up a key whose work is over but that was touched meanwhile.
+func (q *Queue[M]) rerun(e *entry[M], now time.Time) {
 	e.again = false
 	e.published, e.sinceObserved = e.sinceObserved, time.Time{}
 	e.waited, e.rechecks = "", 0
-	q.makeReady(e)
+	e.state = ready
+	q.paceOrReady(e, now)
+}
+
+// pace is the time between two runs of a key beyond its burst.
+func (q *Queue[M]) pace(t *tenant[M]) time.Duration {
+	return min(q.opts.MaxPace, time.Duration(t.keys)*time.Second/time.Duration(q.opts.PaceRate))
+}
+
+// paceOrReady makes a key ready, or lets it pause when it has used its burst.
+func (q *Queue[M]) paceOrReady(e *entry[M], now time.Time) {
+	at := e.mayRunAt(q.opts.Burst, q.pace(q.tenant(e.key.Tenant)))
+	if !at.After(now) {
+		q.makeReady(e)
+		return
+	}
+	q.enterHold(e, Wait{Until: at, Cause: reason.Paced, Firm: true})
+	e.local = true
+}
+
+// rest ends the stay of a key that is done; how often it ran is remembered
+// until that is of no importance any more.
+func (q *Queue[M]) rest(e *entry[M], now time.Time) {
+	if !e.paidUntil.After(now) {
+		q.forget(e)
+		return
+	}
+	var none M
+	*e = entry[M]{key: e.key, state: resting, message: none, paidUntil: e.paidUntil, dueAt: e.paidUntil, heapIndex: notInHeap}
+	q.due.push(e)
+}
+
+func (q *Queue[M]) forget(e *entry[M]) {
+	delete(q.entries, e.key)
+	t := q.tenant(e.key.Tenant)
+	t.keys--
+	q.takeTurn(t)
 }
 
 func (q *Queue[M]) leaveWork(key Key) *entry[M] {

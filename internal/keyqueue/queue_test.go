@@ -17,6 +17,9 @@ var t0 = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 const (
 	maxHold = 15 * time.Second
 	recheck = time.Second
+	burst   = 3
+	// paceRate lets one key of a tenant run once in recheck, and two of them too.
+	paceRate = 1
 )
 
 func newQueue(tenantCap int) *keyqueue.Queue[int] {
@@ -25,6 +28,9 @@ func newQueue(tenantCap int) *keyqueue.Queue[int] {
 		TenantCap: tenantCap,
 		MaxHold:   maxHold,
 		Recheck:   recheck,
+		Burst:     burst,
+		PaceRate:  paceRate,
+		MaxPace:   recheck,
 		Remember:  maxHold,
 	})
 }
@@ -47,7 +53,7 @@ func (f *fixture) arrive(code string, message int) []int {
 
 func (f *fixture) mustWork(code string) keyqueue.Work[int] {
 	f.Helper()
-	w, ok := f.q.Next()
+	w, ok := f.q.Next(f.now)
 	if !ok || w.Code != code {
 		f.Fatalf("Next() = %v, %v; want code %q", w, ok, code)
 	}
@@ -56,7 +62,7 @@ func (f *fixture) mustWork(code string) keyqueue.Work[int] {
 
 func (f *fixture) mustIdle() {
 	f.Helper()
-	if w, ok := f.q.Next(); ok {
+	if w, ok := f.q.Next(f.now); ok {
 		f.Fatalf("Next() = %v; want nothing", w)
 	}
 }
@@ -82,7 +88,7 @@ func TestOneMessagePerKeyStaysUnacked(t *testing.T) {
 		f.want("second", f.arrive("a", 2), []int{1})
 		f.want("in work", f.mustWork("a").Message, 2)
 		f.q.Observe(key("a"))
-		f.want("acked at the end", f.q.Done(key("a")).Acks, []int{2})
+		f.want("acked at the end", f.q.Done(key("a"), f.now).Acks, []int{2})
 	})
 	t.Run("an older one that comes late is covered by the newer", func(t *testing.T) {
 		f := start(t)
@@ -97,7 +103,7 @@ func TestOneMessagePerKeyStaysUnacked(t *testing.T) {
 		f.mustWork("a")
 		f.want("in work", f.arrive("a", 5), none)
 		f.q.Observe(key("a"))
-		f.want("end", f.q.Done(key("a")), keyqueue.Ending[int]{Acks: []int{5}, PublishedAt: t0})
+		f.want("end", f.q.Done(key("a"), f.now), keyqueue.Ending[int]{Acks: []int{5}, PublishedAt: t0})
 		f.mustIdle()
 	})
 	t.Run("held: the newer takes the place of the older", func(t *testing.T) {
@@ -119,10 +125,10 @@ func TestKeyTouchedInWorkRunsAgainUnlessObserved(t *testing.T) {
 		f.pass(time.Second)
 		f.want("older acked at once", f.arrive("a", 2), []int{1})
 		f.mustIdle()
-		f.want("end", f.q.Done(key("a")), keyqueue.Ending[int]{PublishedAt: t0, Again: true})
+		f.want("end", f.q.Done(key("a"), f.now), keyqueue.Ending[int]{PublishedAt: t0, Again: true})
 		f.want("again", f.mustWork("a").Message, 2)
 		f.q.Observe(key("a"))
-		f.want("second end", f.q.Done(key("a")), keyqueue.Ending[int]{Acks: []int{2}, PublishedAt: t0.Add(time.Second)})
+		f.want("second end", f.q.Done(key("a"), f.now), keyqueue.Ending[int]{Acks: []int{2}, PublishedAt: t0.Add(time.Second)})
 	})
 	t.Run("before the last look at the facts", func(t *testing.T) {
 		f := start(t)
@@ -131,7 +137,7 @@ func TestKeyTouchedInWorkRunsAgainUnlessObserved(t *testing.T) {
 		f.q.Observe(key("a"))
 		f.arrive("a", 2)
 		f.q.Observe(key("a"))
-		f.want("end", f.q.Done(key("a")), keyqueue.Ending[int]{Acks: []int{2}, PublishedAt: t0})
+		f.want("end", f.q.Done(key("a"), f.now), keyqueue.Ending[int]{Acks: []int{2}, PublishedAt: t0})
 		f.mustIdle()
 	})
 }
@@ -197,7 +203,7 @@ func TestStormRechecksAHeldKeyLessAndLessOften(t *testing.T) {
 	f.arrive("a", 1)
 	var rechecks []time.Duration
 	for message := 2; f.now.Before(t0.Add(14 * time.Second)); message++ {
-		if w, ok := f.q.Next(); ok {
+		if w, ok := f.q.Next(f.now); ok {
 			f.q.Observe(w.Key)
 			rechecks = append(rechecks, f.now.Sub(t0))
 			f.q.Hold(w.Key, keyqueue.Wait{Until: t0.Add(14 * time.Second), Cause: reason.Throttled}, f.now)
@@ -208,6 +214,65 @@ func TestStormRechecksAHeldKeyLessAndLessOften(t *testing.T) {
 	}
 	want := []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}
 	f.want("rechecks", rechecks, want)
+}
+
+func TestKeyThatRanItsBurstPausesBetweenRuns(t *testing.T) {
+	f := start(t)
+	var runs []time.Duration
+	for message := 1; f.now.Before(t0.Add(4 * time.Second)); message++ {
+		f.arrive("a", message)
+		f.q.Due(f.now)
+		if w, ok := f.q.Next(f.now); ok {
+			runs = append(runs, f.now.Sub(t0))
+			f.q.Observe(w.Key)
+			f.q.Done(w.Key, f.now)
+		}
+		f.pass(100 * time.Millisecond)
+	}
+	want := []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond, time.Second, 2 * time.Second, 3 * time.Second}
+	f.want("runs of a key with ten events a second", runs, want)
+	f.pass(burst * recheck)
+	f.q.Due(f.now)
+	f.arrive("a", 1000)
+	f.mustWork("a")
+}
+
+func TestHotKeyOfACalmTenantIsPacedByItsRateAlone(t *testing.T) {
+	opts := keyqueue.Options[int]{
+		Compare: cmp.Compare[int], TenantCap: 4, MaxHold: maxHold, Recheck: recheck, Burst: burst, PaceRate: 100, MaxPace: recheck, Remember: maxHold,
+	}
+	f := &fixture{T: t, q: keyqueue.New(opts), now: t0}
+	runs := 0
+	for message := 1; f.now.Before(t0.Add(time.Second)); message++ {
+		f.arrive("hot", message)
+		f.q.Due(f.now)
+		if w, ok := f.q.Next(f.now); ok {
+			runs++
+			f.q.Observe(w.Key)
+			f.q.Done(w.Key, f.now)
+		}
+		f.pass(time.Millisecond)
+	}
+	if want := 100 + burst; runs < want-2 || runs > want {
+		t.Errorf("%d runs in a second; want %d, the tenant's rate and the key's burst", runs, want)
+	}
+}
+
+func TestKeyThatComesBackFromTheBrokerDoesNotPause(t *testing.T) {
+	f := start(t)
+	for message := 1; message <= burst; message++ {
+		f.arrive("a", message)
+		f.mustWork("a")
+		f.q.Observe(key("a"))
+		if message < burst {
+			f.q.Done(key("a"), f.now)
+		}
+	}
+	f.hold("a", 100*time.Millisecond, reason.Throttled)
+	f.pass(100 * time.Millisecond)
+	f.want("given back", f.q.Due(f.now), keyqueue.Expired[int]{Nacks: []int{burst}})
+	f.arrive("a", burst)
+	f.mustWork("a") // its slot is now
 }
 
 func TestAgeSurvivesAHold(t *testing.T) {
@@ -224,7 +289,7 @@ func TestAgeSurvivesAHold(t *testing.T) {
 	f.q.Touch(keyqueue.Touch[int]{Key: key("a"), Message: 2, PublishedAt: t0.Add(4500 * time.Millisecond)}, f.now)
 	f.mustWork("a")
 	f.q.Observe(key("a"))
-	f.want("end", f.q.Done(key("a")), keyqueue.Ending[int]{Acks: []int{2}, PublishedAt: t0, Waited: reason.Throttled})
+	f.want("end", f.q.Done(key("a"), f.now), keyqueue.Ending[int]{Acks: []int{2}, PublishedAt: t0, Waited: reason.Throttled})
 }
 
 func TestAgeIsForgottenWhenTheMessageGoesElsewhere(t *testing.T) {
@@ -242,7 +307,7 @@ func TestAgeIsForgottenWhenTheMessageGoesElsewhere(t *testing.T) {
 	f.arrive("a", 2)
 	f.mustWork("a")
 	f.q.Observe(key("a"))
-	f.want("end", f.q.Done(key("a")), keyqueue.Ending[int]{Acks: []int{2}, PublishedAt: f.now})
+	f.want("end", f.q.Done(key("a"), f.now), keyqueue.Ending[int]{Acks: []int{2}, PublishedAt: f.now})
 }
 
 func TestHandBackGivesUpEveryHoldAndNothingElse(t *testing.T) {
@@ -271,7 +336,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 	}
 	var order []string
 	for range 4 {
-		w, ok := q.Next()
+		w, ok := q.Next(t0)
 		if !ok {
 			t.Fatal("no work within the caps")
 		}
@@ -280,11 +345,11 @@ func TestTenantsTakeTurns(t *testing.T) {
 	if diff := gocmp.Diff([]string{"s0", "c0", "s1", "c1"}, order); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
-	if w, ok := q.Next(); ok {
+	if w, ok := q.Next(t0); ok {
 		t.Errorf("Next() = %v beyond the caps of both tenants", w)
 	}
-	q.Done(keyqueue.Key{Tenant: "storm", Code: "s0"})
-	if w, ok := q.Next(); !ok || w.Code != "s2" {
+	q.Done(keyqueue.Key{Tenant: "storm", Code: "s0"}, t0)
+	if w, ok := q.Next(t0); !ok || w.Code != "s2" {
 		t.Errorf("Next() = %v, %v; want s2, whose tenant has room again", w, ok)
 	}
 }
@@ -295,16 +360,16 @@ func TestTenantCapChangesAtOnce(t *testing.T) {
 		q.Touch(touch("a", fmt.Sprint(i), i), t0)
 	}
 	for range 3 {
-		q.Next()
+		q.Next(t0)
 	}
 	q.SetTenantCap("a", 1)
-	q.Done(keyqueue.Key{Tenant: "a", Code: "0"})
-	q.Done(keyqueue.Key{Tenant: "a", Code: "1"})
-	if w, ok := q.Next(); ok {
+	q.Done(keyqueue.Key{Tenant: "a", Code: "0"}, t0)
+	q.Done(keyqueue.Key{Tenant: "a", Code: "1"}, t0)
+	if w, ok := q.Next(t0); ok {
 		t.Fatalf("Next() = %v; one key is in work and one is the cap", w)
 	}
 	q.SetTenantCap("a", 2)
-	if _, ok := q.Next(); !ok {
+	if _, ok := q.Next(t0); !ok {
 		t.Fatal("a raised cap lets nothing through")
 	}
 }
@@ -322,12 +387,15 @@ func BenchmarkTouchWorkDone(b *testing.B) {
 		keys[i] = keyqueue.Key{Tenant: fmt.Sprint("t", i%30), Code: fmt.Sprint(i)}
 	}
 	b.ReportAllocs()
+	now := t0
 	for i := 0; b.Loop(); i++ {
 		k := keys[i%len(keys)]
-		q.Touch(keyqueue.Touch[int]{Key: k, Message: i, PublishedAt: t0}, t0)
-		w, _ := q.Next()
+		now = now.Add(5 * time.Millisecond)
+		q.Due(now)
+		q.Touch(keyqueue.Touch[int]{Key: k, Message: i, PublishedAt: now}, now)
+		w, _ := q.Next(now)
 		q.Observe(w.Key)
-		q.Done(w.Key)
+		q.Done(w.Key, now)
 	}
 }
 
@@ -335,7 +403,7 @@ func BenchmarkTouchHeld(b *testing.B) {
 	q := newQueue(16)
 	k := key("a")
 	q.Touch(keyqueue.Touch[int]{Key: k, Message: 0, PublishedAt: t0}, t0)
-	q.Next()
+	q.Next(t0)
 	q.Hold(k, keyqueue.Wait{Until: t0.Add(time.Second), Cause: reason.Throttled}, t0)
 	b.ReportAllocs()
 	for i := 1; b.Loop(); i++ {

@@ -56,7 +56,7 @@ type world struct {
 func newWorld() *world {
 	return &world{
 		q: keyqueue.New(keyqueue.Options[int]{
-			Compare: cmp.Compare[int], TenantCap: worldCap, MaxHold: maxHold, Recheck: recheck, Remember: maxHold,
+			Compare: cmp.Compare[int], TenantCap: worldCap, MaxHold: maxHold, Recheck: recheck, Burst: 3, PaceRate: 1, MaxPace: recheck, Remember: maxHold,
 		}),
 		now: t0, keyOf: map[int]keyqueue.Key{}, here: map[int]bool{}, seen: map[keyqueue.Key]int{},
 		covered: map[keyqueue.Key]int{}, done: map[keyqueue.Key]int{}, working: map[keyqueue.Key]bool{},
@@ -119,7 +119,7 @@ func (w *world) nacked(t *rapid.T, messages []int) {
 }
 
 func (w *world) next(t *rapid.T) {
-	work, ok := w.q.Next()
+	work, ok := w.q.Next(w.now)
 	if !ok {
 		return
 	}
@@ -154,7 +154,7 @@ func (w *world) finish(t *rapid.T) {
 	}
 	switch rapid.SampledFrom([]string{"done", "park", "throttled", "failed"}).Draw(t, "how") {
 	case "done", "park":
-		end := w.q.Done(k)
+		end := w.q.Done(k, w.now)
 		for _, m := range end.Acks {
 			w.acked(t, m)
 			if m > w.covered[k] {
@@ -230,7 +230,7 @@ func (w *world) drain(t *rapid.T) {
 		for k := range w.working {
 			w.q.Observe(k)
 			w.covered[k] = w.seen[k]
-			for _, m := range w.q.Done(k).Acks {
+			for _, m := range w.q.Done(k, w.now).Acks {
 				w.acked(t, m)
 				w.done[k] = max(w.done[k], m)
 			}

@@ -6,6 +6,7 @@ type tenant[M any] struct {
 	first, last *entry[M]
 	inFlight    int
 	limit       int
+	keys        int // entries of the tenant, whatever their state
 
 	queued bool // has a place in the ring
 	after  *tenant[M]
@@ -74,7 +75,7 @@ func (q *Queue[M]) takeTurn(t *tenant[M]) {
 	case t.queued:
 	case t.first != nil && t.inFlight < t.limit:
 		q.turns.push(t)
-	case t.first == nil && t.inFlight == 0 && t.limit == q.opts.TenantCap:
+	case t.keys == 0 && t.limit == q.opts.TenantCap:
 		delete(q.tenants, t.name)
 	}
 }

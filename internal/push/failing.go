@@ -20,7 +20,7 @@ func (a *attempt) storeDown(attempted string, err error) Outcome {
 func (a *attempt) refusal(ctx context.Context, intent Intent, err error) Outcome {
 	var call *CallError
 	if !errors.As(err, &call) {
-		call = &CallError{Op: "update_contact_way", Unknown: true, Err: err}
+		call = &CallError{Op: opUpdate, Unknown: true, Err: err}
 	}
 	if !call.Unknown {
 		if err := a.Store.Drop(ctx, a.ref, intent.Epoch); err != nil {

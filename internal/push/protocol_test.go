@@ -244,7 +244,7 @@ func (o openUntil) Allow(string) (bool, time.Time) { return false, time.Time(o) 
 func TestRefusals(t *testing.T) {
 	ref := push.Ref{Tenant: "acme", Code: "c1"}
 	refused := func(code int) pushtest.Answer {
-		return pushtest.Answer{Err: &push.CallError{Op: "update", HTTPStatus: 200, ErrCode: code}, Lost: true}
+		return pushtest.Answer{Err: &push.CallError{Op: "update_contact_way", HTTPStatus: 200, ErrCode: code}, Lost: true}
 	}
 	backoff := options(pushtest.NewClock(t0)).Backoff
 	retry := t0.Add(backoff.After(1, "c1"))
@@ -258,10 +258,15 @@ func TestRefusals(t *testing.T) {
 		{"frequency", refused(45009), push.Hold{Until: t0.Add(pushtest.BlockLasts), Cause: reason.Blocked}, 0, 0},
 		{"concurrency", refused(45033), push.Hold{Until: t0.Add(pushtest.BlockLasts), Cause: reason.Blocked}, 0, 0},
 		{"busy", refused(-1), push.Hold{Until: retry, Cause: reason.Backoff}, 1, 0},
+		{
+			"frequency, but of the token's API",
+			pushtest.Answer{Err: &push.CallError{Op: "gettoken", HTTPStatus: 200, ErrCode: 45009}, Lost: true},
+			push.Hold{Until: retry, Cause: reason.Backoff}, 1, 0,
+		},
 		{"a code nobody knows", refused(99999), push.Hold{Until: retry, Cause: reason.Backoff}, 1, 0},
 		{"a bad member", refused(40003), push.Hold{Until: retry, Cause: reason.Backoff}, 1, 0},
 		{"credentials", refused(40001), push.Park{Mark: push.Mark{Ref: ref, Reason: reason.Credentials, Due: t0.Add(5 * time.Minute)}}, 1, 0},
-		{"no answer", pushtest.Answer{Err: &push.CallError{Op: "update", Unknown: true}}, push.Hold{Until: retry, Cause: reason.Backoff}, 1, 1},
+		{"no answer", pushtest.Answer{Err: &push.CallError{Op: "update_contact_way", Unknown: true}}, push.Hold{Until: retry, Cause: reason.Backoff}, 1, 1},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -280,7 +285,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestGoneIsConfirmedBeforeTheCodeIsGivenUp(t *testing.T) {
-	gone := pushtest.Answer{Err: &push.CallError{Op: "update", ErrCode: 41044}, Lost: true}
+	gone := pushtest.Answer{Err: &push.CallError{Op: "update_contact_way", ErrCode: 41044}, Lost: true}
 	t.Run("WeCom still knows it", func(t *testing.T) {
 		r := newRig(t, roster.Sequenced)
 		r.answer(gone)
@@ -299,7 +304,7 @@ func TestGoneIsConfirmedBeforeTheCodeIsGivenUp(t *testing.T) {
 
 func TestFailuresInARowEndInTheDirtySet(t *testing.T) {
 	r := newRig(t, roster.Native)
-	r.answer(pushtest.Answer{Err: &push.CallError{Op: "update", ErrCode: -1}, Lost: true})
+	r.answer(pushtest.Answer{Err: &push.CallError{Op: "update_contact_way", ErrCode: -1}, Lost: true})
 	for range r.opts.MaxFailures - 1 {
 		if _, ok := r.refresh().(push.Hold); !ok {
 			t.Fatal("a failure within the limit is not a hold")

@@ -172,11 +172,11 @@ func (s *schedule) answer() pushtest.Answer {
 	a := pushtest.Answer{Lands: time.Duration(s.rnd.Int64N(int64(margin)))}
 	switch dice := s.rnd.Float64(); {
 	case dice < 0.15:
-		a.Err = &push.CallError{Op: "update", Unknown: true, Message: "no answer"}
+		a.Err = &push.CallError{Op: "update_contact_way", Unknown: true, Message: "no answer"}
 		a.Lost = s.rnd.Float64() < 0.4
 		s.note("no answer, lost %v, lands in %v", a.Lost, a.Lands)
 	case dice < 0.25:
-		a.Err = &push.CallError{Op: "update", ErrCode: -1, Message: "busy"}
+		a.Err = &push.CallError{Op: "update_contact_way", ErrCode: -1, Message: "busy"}
 		a.Lost = true
 	}
 	return a

@@ -57,6 +57,7 @@ const (
 	Backoff     Reason = "backoff"      // failed before: not before the record's instant
 	BreakerOpen Reason = "breaker_open" // too many failures in a row at the vendor
 	Unsettled   Reason = "unsettled"    // pushed, but an earlier call may still land after it
+	Paced       Reason = "paced"        // the code ran several times just now; its next run takes in all events until then
 	Contended   Reason = "contended"    // another instance works on the code
 	Suspended   Reason = "suspended"    // the tenant's credentials do not work
 	Overflow    Reason = "overflow"     // too many codes held, or too long a wait

@@ -30,6 +30,7 @@ func (c credentials) Credentials(ctx context.Context, tenant string) (string, we
 
 // newVendor puts the WeCom client together. Tokens are shared through Redis
 // only when there is a key to seal them with.
+// The closer ends the fetching of tokens and the idle connections.
 func newVendor(cfg config.Config, db *mongostore.Database, client redis.UniversalClient, tel *telemetry.Telemetry) (*wecom.Vendor, func(), error) {
 	transport := wecom.NewTransport(wecom.TransportOptions{Proxy: http.ProxyFromEnvironment})
 	endpoint, err := wecom.NewEndpoint(wecom.EndpointOptions{
@@ -53,7 +54,7 @@ func newVendor(cfg config.Config, db *mongostore.Database, client redis.Universa
 	}
 	tokens := wecom.NewTokens(endpoint, credentials{db}, options)
 	vendor := wecom.NewVendor(wecom.NewClient(endpoint, tokens), wecom.VendorOptions{AnswerGrace: min(cfg.WeCom.CallTimeout, cfg.Refresher.IntentMargin)})
-	return vendor, transport.CloseIdleConnections, nil
+	return vendor, func() { tokens.Close(); transport.CloseIdleConnections() }, nil
 }
 
 func newBudget(cfg config.Config, client redis.UniversalClient, tel *telemetry.Telemetry) (*redisbudget.Budget, error) {

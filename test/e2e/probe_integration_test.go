@@ -17,7 +17,7 @@ type probe struct {
 	h       *house
 	tenants int
 	next    int
-	online  map[string]bool
+	away    map[string]bool // codes whose person is off line
 }
 
 // durations of pushes, in no order.
@@ -31,14 +31,28 @@ func (d durations) q(q float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }
 
+// probeCodes is how many codes each calm tenant has, each with a person of its
+// own beside bob.
+const probeCodes = 10
+
 func newProbe(h *house, tenants int) *probe {
-	return &probe{h: h, tenants: tenants, online: map[string]bool{}}
+	h.Helper()
+	for i := range tenants {
+		id := fmt.Sprint("calm", i)
+		h.tenant(id, "bob")
+		for j := range probeCodes {
+			ann := fmt.Sprint("ann", j)
+			h.must(h.db.Facts().PutStaff(h.Context(), id, roster.Staff{ID: ann, Presence: roster.Online}))
+			h.code(roster.Code{ID: fmt.Sprintf("%s-c%d", id, j), Tenant: id, Switches: roster.Switches{OfflineCheck: true}}, ann, "bob")
+		}
+	}
+	return &probe{h: h, tenants: tenants, away: map[string]bool{}}
 }
 
 // warmUp brings every calm code to its first list.
 func (p *probe) warmUp() {
 	for i := range p.tenants {
-		for j := range 10 {
+		for j := range probeCodes {
 			p.h.publish(fmt.Sprint("calm", i), fmt.Sprintf("calm%d-c%d", i, j))
 		}
 	}
@@ -55,16 +69,17 @@ func (p *probe) measure(d time.Duration) durations {
 	return out
 }
 
+// once lets the person of the next code go, or come back, and waits for WeCom.
 func (p *probe) once() time.Duration {
 	p.next++
-	tenant := fmt.Sprint("calm", p.next%p.tenants)
+	tenant, j := fmt.Sprint("calm", p.next%p.tenants), p.next/p.tenants%probeCodes
+	code, ann := fmt.Sprintf("%s-c%d", tenant, j), fmt.Sprint("ann", j)
 	presence, want := roster.OfflineNow, []string{"bob"}
-	if p.online[tenant] {
-		presence, want = roster.Online, []string{"ann", "bob"}
+	if p.away[code] {
+		presence, want = roster.Online, []string{ann, "bob"}
 	}
-	p.online[tenant] = !p.online[tenant]
-	code := fmt.Sprintf("%s-c0", tenant)
-	p.h.must(p.h.db.Facts().SetPresence(p.h.Context(), tenant, "ann", presence))
+	p.away[code] = !p.away[code]
+	p.h.must(p.h.db.Facts().SetPresence(p.h.Context(), tenant, ann, presence))
 	began := time.Now()
 	p.h.publish(tenant, code)
 	deadline := time.Now().Add(30 * time.Second)
