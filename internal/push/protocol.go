@@ -95,9 +95,9 @@ type attempt struct {
 	verdict roster.Verdict
 	version int64 // of the rotation set, as read and then as written
 
-	own    []int64 // epochs of our calls that WeCom took
-	pushed string  // hash of the last of them
-	began  time.Time
+	own    []int64   // epochs of our calls that WeCom took
+	pushed Committed // what the last of them brought, once it is committed
+	began  time.Time // when that one was announced
 }
 
 // round goes the way of the protocol once. A nil outcome says: something
@@ -162,7 +162,16 @@ func (a *attempt) read(ctx context.Context) (out Outcome, again bool) {
 }
 
 func (a *attempt) decide(facts roster.Facts) (roster.Verdict, error) {
-	return roster.Decide(facts, a.record.Last(), a.opts.Lanes, a.opts.Now())
+	last := a.record
+	if a.ours() {
+		last.Committed = a.pushed // WeCom holds it, though the record does not say so yet
+	}
+	return roster.Decide(facts, last.Last(), a.opts.Lanes, a.opts.Now())
+}
+
+// ours reports that our push is the last one that anybody began.
+func (a *attempt) ours() bool {
+	return len(a.own) > 0 && a.own[len(a.own)-1] == a.record.Epoch
 }
 
 // writeSet writes the rotation set at once, since it costs no vendor budget,
@@ -182,10 +191,8 @@ func (a *attempt) writeSet(ctx context.Context) (out Outcome, again bool) {
 }
 
 // pushStands reports that the list decided now is the one that we have just
-// pushed in an earlier round, and that nobody has begun a push since.
-func (a *attempt) pushStands() bool {
-	return len(a.own) > 0 && a.pushed == a.verdict.Hash && a.own[len(a.own)-1] == a.record.Epoch
-}
+// pushed in an earlier round.
+func (a *attempt) pushStands() bool { return a.ours() && a.pushed.Hash == a.verdict.Hash }
 
 // settled ends the refresh when nothing has to be, or can be, sent.
 func (a *attempt) settled(ctx context.Context) Outcome {
@@ -243,8 +250,20 @@ func (a *attempt) send(ctx context.Context, admission Admission) (out Outcome, a
 		return a.refusal(ctx, intent, err), false
 	}
 	a.own = append(a.own, intent.Epoch)
-	a.pushed = a.verdict.Hash
+	a.pushed = a.outcomeOf(intent)
 	return nil, false
+}
+
+// outcomeOf is what the record is to say once the push of an intent is verified.
+func (a *attempt) outcomeOf(intent Intent) Committed {
+	return Committed{
+		Members:  a.verdict.Members,
+		Hash:     a.verdict.Hash,
+		Epoch:    intent.Epoch,
+		At:       a.opts.Now(),
+		Revision: a.facts.Code.Revision,
+		Notes:    a.verdict.Notes,
+	}
 }
 
 // tooLate gives up a call whose admission ran out while it was announced: it
@@ -297,17 +316,9 @@ func (a *attempt) verify(ctx context.Context) (out Outcome, again bool) {
 
 // commit records what WeCom holds, unless somebody began a push after ours.
 func (a *attempt) commit(ctx context.Context) Outcome {
-	epoch := a.own[len(a.own)-1]
-	committed := Committed{
-		Members:  a.verdict.Members,
-		Hash:     a.verdict.Hash,
-		Epoch:    epoch,
-		At:       a.opts.Now(),
-		Revision: a.facts.Code.Revision,
-		Notes:    a.verdict.Notes,
-	}
+	a.pushed.At, a.pushed.Revision, a.pushed.Notes = a.opts.Now(), a.facts.Code.Revision, a.verdict.Notes
 	settled, open := a.settle()
-	ok, err := a.Store.Commit(ctx, a.ref, committed, settled)
+	ok, err := a.Store.Commit(ctx, a.ref, a.pushed, settled)
 	if err != nil {
 		return a.storeDown("commit a push", err)
 	}

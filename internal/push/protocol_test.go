@@ -164,6 +164,24 @@ func TestFactsThatChangeDuringThePushArePushedToo(t *testing.T) {
 	}
 }
 
+func TestStopgapKeepsWhatWasJustPushedNotWhatWasCommittedBefore(t *testing.T) {
+	r := newRig(t, roster.Native)
+	r.want(push.Done{Reason: reason.Pushed})
+	for _, id := range []string{"ann", "bob", "cyd"} {
+		r.setPresence(id, roster.OfflineNow) // eve, the backup, is left
+	}
+	r.vendor.Step = func(op string) {
+		if op == pushtest.OpUpdate {
+			r.setPresence("eve", roster.OfflineNow) // nobody is left: the last list is kept
+		}
+	}
+	r.want(push.Done{Reason: reason.Pushed})
+	r.wantListed("eve")
+	if got := r.store.Record(r.ref).Committed.Members; !cmp.Equal(got, []string{"eve"}) || len(r.vendor.Sent()) != 2 {
+		t.Errorf("committed %v after %d calls; want eve alone after 2", got, len(r.vendor.Sent()))
+	}
+}
+
 func TestChangeOfHeadroomAloneRewritesTheSetWithoutASecondPush(t *testing.T) {
 	r := newRig(t, roster.Quota)
 	r.store.EditCode("c1", func(c *roster.Code) {

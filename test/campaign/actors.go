@@ -37,7 +37,6 @@ func (a *actors) run(ctx context.Context) {
 	wg.Go(func() {
 		a.every(ctx, editEvery, 13, func(r *rand.Rand) { a.edit(ctx, r, calm[r.IntN(len(calm))]) })
 	})
-	wg.Go(func() { a.turnShifts(ctx) })
 	wg.Wait()
 }
 

@@ -32,7 +32,7 @@ func (r *running) onCall(c wecomsim.Call) {
 		return
 	}
 	code := strings.TrimPrefix(c.ConfigID, "cfg-")
-	r.platform.truths[tenantOf(code)].applied(code, c.Members, c.Version, c.Applied)
+	r.platform.truths[tenantOf(code)].applied(code, taken{c.Members, c.Version, c.Received, c.Applied})
 }
 
 // snapshot is the report so far.
@@ -72,6 +72,9 @@ func (r *running) judge(ctx context.Context) (Report, error) {
 	}
 	out.EventsUnaccounted = int(stats.Backlog)
 	out.DirtyLeft = r.dirtyCount(ctx)
+	for _, story := range r.tally.stories {
+		r.live.say("stale push of %s", story)
+	}
 	for _, p := range r.plans {
 		for _, c := range p.codes {
 			why, err := r.divergence(ctx, p.tenant.ID, c)
@@ -93,7 +96,7 @@ func (r *running) divergence(ctx context.Context, tenant string, code roster.Cod
 	if err != nil {
 		return "", fmt.Errorf("read code %s: %w", code.ID, err)
 	}
-	verdict, err := roster.Decide(facts, record.Last(), roster.LaneRules{}, time.Now())
+	verdict, err := roster.Decide(facts, record.Last(), roster.LaneRules{}, r.restedAt)
 	if err != nil {
 		return "", fmt.Errorf("decide code %s: %w", code.ID, err)
 	}

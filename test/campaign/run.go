@@ -49,6 +49,7 @@ type running struct {
 	live         *live
 	serving      sync.WaitGroup
 	killed       int
+	restedAt     time.Time // since when nothing has moved
 }
 
 // Run plays a campaign to its end and judges it. The error says that the run
@@ -250,7 +251,9 @@ func (r *running) play(ctx context.Context) error {
 	defer stopWatching()
 	var wg sync.WaitGroup
 	wg.Go(func() { r.live.loop(watching) })
-	wg.Go(func() { (&actors{platform: r.platform, plans: r.plans, seed: r.opts.Seed}).run(acting) })
+	cast := &actors{platform: r.platform, plans: r.plans, seed: r.opts.Seed}
+	wg.Go(func() { cast.run(acting) })
+	wg.Go(func() { cast.turnShifts(watching) }) // time goes on while everything comes to rest
 	stream, err := r.customers(ctx)
 	if err == nil {
 		err = r.crash(acting)
@@ -263,7 +266,7 @@ func (r *running) play(ctx context.Context) error {
 	}
 	if ctx.Err() == nil {
 		r.live.say("the campaign is over; waiting for rest")
-		r.settle(ctx, r.opts.Settle)
+		r.restedAt = r.settle(ctx, r.opts.Settle)
 	}
 	stopWatching()
 	wg.Wait()
@@ -330,20 +333,22 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // settle waits until every event is acked and nothing is dirty, at most for
-// the time given.
-func (r *running) settle(ctx context.Context, limit time.Duration) {
+// the time given, and returns since when that is so.
+func (r *running) settle(ctx context.Context, limit time.Duration) time.Time {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	r.platform.pending.Wait()
-	quiet := 0
+	quiet, since := 0, time.Now()
 	for quiet < 3 && sleep(ctx, 100*time.Millisecond) {
+		now := time.Now()
 		stats, err := r.admin.Stats(ctx, r.topic, r.subscription)
-		if err == nil && stats.Backlog == 0 && r.dirtyCount(ctx) == 0 {
-			quiet++
-		} else {
-			quiet = 0
+		if err != nil || stats.Backlog > 0 || r.dirtyCount(ctx) != 0 {
+			quiet, since = 0, now
+			continue
 		}
+		quiet++
 	}
+	return since
 }
 
 // maxDirty is the most dirty codes that are counted.

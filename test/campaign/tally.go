@@ -17,6 +17,7 @@ type tally struct {
 	published   int
 	netChanges  int
 	staleCount  int
+	stories     []string // of stale pushes
 	noMatch     int
 	scans       int
 	lost        int
@@ -47,8 +48,15 @@ func (t *tally) with(f func()) {
 
 func (t *tally) publishedOne() { t.with(func() { t.published++ }) }
 func (t *tally) netChange()    { t.with(func() { t.netChanges++ }) }
-func (t *tally) stale()        { t.with(func() { t.staleCount++ }) }
 func (t *tally) unmatched()    { t.with(func() { t.noMatch++ }) }
+
+// stale counts a stale push and keeps its story.
+func (t *tally) stale(story string) {
+	t.with(func() {
+		t.staleCount++
+		t.stories = append(t.stories, story)
+	})
+}
 
 // fresh notes how long a list took to reach WeCom; freshCalm is the same for a
 // tenant that keeps within its quota.

@@ -1,8 +1,10 @@
 package campaign
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,11 +32,17 @@ type codeTruth struct {
 	counters roster.Counters
 	versions []version
 	followed int // index of the newest version that WeCom has held; -1: none
-	ordered  int // index of the oldest version that the last push can have been decided from
+	orders   []order
 	atVendor []string
 	written  int64 // vendor's version of atVendor
 	excluded map[string]time.Time
-	pushes   int
+}
+
+// order is the oldest version that a push can have been decided from, given
+// those before it, and when WeCom took it.
+type order struct {
+	at      time.Time
+	version int
 }
 
 // version is a list and the instant from which the facts asked for it.
@@ -98,26 +106,33 @@ func (tr *truth) change(now time.Time, edit func() []string) changed {
 	return out
 }
 
-// note decides a code's list at now and keeps it if it is another.
-func (tr *truth) note(c *codeTruth, now time.Time) bool {
+// note decides a code's list at now, ends its rotation round if that is over,
+// and keeps the list.
+func (tr *truth) note(c *codeTruth, now time.Time) {
 	v, ok := tr.decide(c, now)
 	if ok && v.Round != c.counters.Round {
 		c.counters.Round, c.counters.InRound = v.Round, map[string]int{}
 		v, ok = tr.decide(c, now)
 	}
-	if !ok || len(v.Members) == 0 || slices.Contains(v.Notes, reason.NobodyLeft) {
-		return false
+	if ok {
+		tr.keep(c, v, now)
+	}
+}
+
+// keep notes the list of a verdict as of now, if it is another than before.
+func (tr *truth) keep(c *codeTruth, v roster.Verdict, now time.Time) {
+	if len(v.Members) == 0 || slices.Contains(v.Notes, reason.NobodyLeft) {
+		return
 	}
 	tr.noteExcluded(c, v, now)
 	if n := len(c.versions); n > 0 && slices.Equal(c.versions[n-1].members, v.Members) {
-		return false
+		return
 	}
 	c.versions = append(c.versions, version{at: now, members: v.Members})
 	tr.tally.netChange()
 	if slices.Equal(c.atVendor, v.Members) {
 		c.followed = len(c.versions) - 1 // back to what WeCom holds: no push will come
 	}
-	return true
 }
 
 // noteExcluded keeps since when each member is off the list.
@@ -173,18 +188,29 @@ type judgement struct {
 // notOnCode is the cause of meeting somebody whom an edit took off the code.
 const notOnCode reason.Reason = "not_on_code"
 
-// applied notes a list that WeCom has taken as its vendor version n.
-func (tr *truth) applied(code string, members []string, n int64, at time.Time) {
+// taken is a push that WeCom took.
+type taken struct {
+	members  []string
+	written  int64     // WeCom's count of the writes on this contact way
+	received time.Time // when the call arrived
+	at       time.Time // when it took effect
+}
+
+// applied notes a push that WeCom has taken.
+func (tr *truth) applied(code string, p taken) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	c := tr.codes[code]
-	c.pushes++
-	if n < c.written {
+	if p.written < c.written {
 		return // told late; a newer one has been noted
 	}
-	c.written = n
-	c.atVendor = slices.Sorted(slices.Values(members))
-	tr.order(c, at)
+	at := p.at
+	if v, ok := tr.decide(c, at); ok && v.Round == c.counters.Round {
+		tr.keep(c, v, at) // a shift may have turned without anybody saying so yet
+	}
+	c.written = p.written
+	c.atVendor = slices.Sorted(slices.Values(p.members))
+	tr.order(c, p)
 	match := c.newest(at)
 	if match <= c.followed {
 		return
@@ -200,21 +226,50 @@ func (tr *truth) applied(code string, members []string, n int64, at time.Time) {
 }
 
 // order looks for a version that the push can have been decided from: not
-// older than the one before it was. A push without one is stale, or a list
-// that the facts never asked for as a whole.
-func (tr *truth) order(c *codeTruth, at time.Time) {
-	for i := c.ordered; i < len(c.versions) && !c.versions[i].at.After(at); i++ {
+// older than that of any push that WeCom had taken when this one arrived. A
+// push without one is stale, or a list that the facts never asked for as a
+// whole. Two calls that are on the wire at once have no order that anybody
+// could keep; the protocol pushes again after such a pair.
+func (tr *truth) order(c *codeTruth, p taken) {
+	from := 0
+	for _, before := range c.orders {
+		if !before.at.After(p.received) {
+			from = max(from, before.version)
+		}
+	}
+	for i := from; i < len(c.versions) && !c.versions[i].at.After(p.at); i++ {
 		if slices.Equal(c.versions[i].members, c.atVendor) {
-			c.ordered = i
+			c.orders = append(c.orders[max(0, len(c.orders)-ordersKept):], order{p.at, i})
 			return
 		}
 	}
-	if c.newest(at) >= 0 {
-		tr.tally.stale()
+	if c.newest(p.at) >= 0 {
+		tr.tally.stale(c.story(p))
 	} else {
 		tr.tally.unmatched()
 	}
 }
+
+// story tells of a stale push: the lists of the code, and what WeCom took when.
+func (c *codeTruth) story(p taken) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %v arrived %s, took effect %s;", c.code.ID, c.atVendor, clockTime(p.received), clockTime(p.at))
+	for i, v := range c.versions[max(0, len(c.versions)-storyLines):] {
+		fmt.Fprintf(&b, "\n    list %d from %s: %v", max(0, len(c.versions)-storyLines)+i, clockTime(v.at), v.members)
+	}
+	for _, o := range c.orders[max(0, len(c.orders)-storyLines):] {
+		fmt.Fprintf(&b, "\n    push of list %d taken %s", o.version, clockTime(o.at))
+	}
+	return b.String()
+}
+
+const storyLines = 6
+
+func clockTime(t time.Time) string { return t.Format("15:04:05.000") }
+
+// ordersKept is how many pushes of one code can be on the wire at once, and a
+// few more.
+const ordersKept = 16
 
 // newest finds the newest version until at that asks for what WeCom holds; -1
 // is none.

@@ -41,16 +41,18 @@ func TestStalePushes(t *testing.T) {
 	type push struct {
 		at      time.Duration
 		members []string
+		wire    time.Duration // from its arrival to its effect
 	}
 	cases := []struct {
 		name             string
 		pushes           []push
 		stale, unmatched int
 	}{
-		{"each list in its turn", []push{{1 * time.Second, both}, {11 * time.Second, bob}, {21 * time.Second, both}}, 0, 0},
-		{"a list decided before the last change and landing after it", []push{{1 * time.Second, both}, {21 * time.Second, bob}}, 0, 0},
-		{"the list that was newest is replaced by one in between", []push{{11 * time.Second, bob}, {12 * time.Second, both}}, 1, 0},
-		{"a list that was never asked for", []push{{1 * time.Second, []string{"ann"}}}, 0, 1},
+		{"each list in its turn", []push{{1 * time.Second, both, 0}, {11 * time.Second, bob, 0}, {21 * time.Second, both, 0}}, 0, 0},
+		{"a list decided before the last change and landing after it", []push{{1 * time.Second, both, 0}, {21 * time.Second, bob, 0}}, 0, 0},
+		{"the list that was newest is replaced by one in between", []push{{11 * time.Second, bob, 0}, {12 * time.Second, both, 0}}, 1, 0},
+		{"the same, but both were on the wire at once", []push{{11 * time.Second, bob, 0}, {12 * time.Second, both, 5 * time.Second}}, 0, 0},
+		{"a list that was never asked for", []push{{1 * time.Second, []string{"ann"}, 0}}, 0, 1},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,7 +60,8 @@ func TestStalePushes(t *testing.T) {
 			tr.flip(10*time.Second, "ann", roster.OfflineNow)
 			tr.flip(20*time.Second, "ann", roster.Online)
 			for i, p := range c.pushes {
-				tr.applied("acme-c1", p.members, int64(i+2), noon.Add(p.at))
+				at := noon.Add(p.at)
+				tr.applied("acme-c1", taken{p.members, int64(i + 2), at.Add(-p.wire), at})
 			}
 			if tally.staleCount != c.stale || tally.noMatch != c.unmatched {
 				t.Errorf("stale %d, unmatched %d; want %d and %d", tally.staleCount, tally.noMatch, c.stale, c.unmatched)
@@ -69,10 +72,10 @@ func TestStalePushes(t *testing.T) {
 
 func TestFreshnessCountsEveryVersionOnce(t *testing.T) {
 	tr, tally := onePair()
-	tr.applied("acme-c1", []string{"ann", "bob"}, 2, noon.Add(time.Second))
+	tr.applied("acme-c1", taken{[]string{"ann", "bob"}, 2, noon.Add(1 * time.Second), noon.Add(1 * time.Second)})
 	tr.flip(10*time.Second, "ann", roster.OfflineNow)
-	tr.applied("acme-c1", []string{"bob"}, 3, noon.Add(12*time.Second))
-	tr.applied("acme-c1", []string{"bob"}, 4, noon.Add(15*time.Second)) // a repeat is no news
+	tr.applied("acme-c1", taken{[]string{"bob"}, 3, noon.Add(12 * time.Second), noon.Add(12 * time.Second)})
+	tr.applied("acme-c1", taken{[]string{"bob"}, 4, noon.Add(15 * time.Second), noon.Add(15 * time.Second)}) // a repeat is no news
 	if n := tally.all.TotalCount(); n != 2 {
 		t.Errorf("%d samples; want 2", n)
 	}
