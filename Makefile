@@ -38,9 +38,22 @@ build: ## build the static binaries into bin/
 
 ##@ Test it
 
+# What measures time runs by itself afterwards, one package after the other and
+# without the race detector: beside other tests it would measure those.
+PROOFS := ./test/broker ./test/e2e ./test/campaign
+
 .PHONY: test
-test: $(STACK) ## every test with the race detector, on a stack of its own
-	$(STACK) run -- $(GO_TEST) -race -count=1 -timeout 14m -tags integration $(TEST_FLAGS) $(PACKAGES)
+test: $(STACK) ## every test, on a stack of its own; all but the timed ones with the race detector
+	$(STACK) run -- $(MAKE) --no-print-directory test-on-stack
+
+.PHONY: test-on-stack
+test-on-stack: # within `stack run`
+	$(GO_TEST) -race -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|e2e|campaign)$$')
+	go test -p 1 -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(PROOFS)
+
+.PHONY: test-proofs
+test-proofs: $(STACK) ## the timed tests alone, with their figures
+	$(STACK) run -- go test -p 1 -v -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(PROOFS)
 
 .PHONY: test-unit
 test-unit: ## the tests that need no server, in seconds

@@ -35,6 +35,9 @@ type Options struct {
 	Latency wecomsim.Latency
 	// Settle is how long the codes may take to come to rest afterwards.
 	Settle time.Duration
+	// Secret is told every secret of the run, so that a test can look for them
+	// where none may be; nil is nobody.
+	Secret func(string)
 	// Env is added to the environment of every process, NAME=value.
 	Env []string
 	// Live receives the live table; nil is nobody.

@@ -159,6 +159,7 @@ func (r *running) seed(ctx context.Context) error {
 
 func (r *running) seedTenant(ctx context.Context, p tenantPlan) error {
 	secret, token, key := rand.Text(), rand.Text(), randomKey()
+	r.tell(secret, token, key)
 	corp := wecomsim.Corp{
 		ID: "corp-" + p.tenant.ID, Apps: []wecomsim.App{{Secret: secret}}, OpenRoster: true,
 		Callback: wecomsim.Callback{URL: r.callbackURL + "/callback/" + p.tenant.ID, Token: token, EncodingAESKey: key},
@@ -181,6 +182,14 @@ func (r *running) seedTenant(ctx context.Context, p tenantPlan) error {
 		facts.PutStaff(ctx, p.tenant.ID, p.staff...),
 		facts.PutCodes(ctx, p.codes...),
 	)
+}
+
+func (r *running) tell(secrets ...string) {
+	for _, s := range secrets {
+		if r.opts.Secret != nil {
+			r.opts.Secret(s)
+		}
+	}
 }
 
 func randomKey() string {
@@ -214,7 +223,8 @@ func (r *running) launch(ctx context.Context) error {
 }
 
 func (r *running) environment() []string {
-	b := r.opts.Budget
+	b, tokenKey := r.opts.Budget, randomStdKey()
+	r.tell(tokenKey)
 	env := append(r.opts.Servers.Env(),
 		"ROLLCALL_MONGODB_DATABASE="+r.name,
 		"ROLLCALL_REDIS_KEY_PREFIX="+r.name+":",
@@ -222,7 +232,7 @@ func (r *running) environment() []string {
 		"ROLLCALL_PULSAR_SUBSCRIPTION="+r.subscription,
 		"ROLLCALL_PULSAR_DEAD_LETTER_TOPIC="+r.topic+"-dead-letters",
 		"ROLLCALL_WECOM_BASE_URL="+r.simURL,
-		"ROLLCALL_WECOM_TOKEN_KEY="+randomStdKey(),
+		"ROLLCALL_WECOM_TOKEN_KEY="+tokenKey,
 		"ROLLCALL_BUDGET_MINUTE="+b.Minute.String(),
 		"ROLLCALL_BUDGET_HOUR="+b.Hour.String(),
 		"ROLLCALL_BUDGET_TENANT_PER_MINUTE="+strconv.Itoa(b.PerMinute),
@@ -332,8 +342,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// settle waits until every event is acked and nothing is dirty, at most for
-// the time given, and returns since when that is so.
+// settle waits until every event is acked and nothing dirty is due soon, at
+// most for the time given, and returns since when that is so.
 func (r *running) settle(ctx context.Context, limit time.Duration) time.Time {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -342,7 +352,7 @@ func (r *running) settle(ctx context.Context, limit time.Duration) time.Time {
 	for quiet < 3 && sleep(ctx, 100*time.Millisecond) {
 		now := time.Now()
 		stats, err := r.admin.Stats(ctx, r.topic, r.subscription)
-		if err != nil || stats.Backlog > 0 || r.dirtyCount(ctx) != 0 {
+		if err != nil || stats.Backlog > 0 || r.dirtySoon(ctx) {
 			quiet, since = 0, now
 			continue
 		}
@@ -353,6 +363,15 @@ func (r *running) settle(ctx context.Context, limit time.Duration) time.Time {
 
 // maxDirty is the most dirty codes that are counted.
 const maxDirty = 10_000
+
+// soon tells dirty codes that wait for budget from those that wait for their
+// facts: with nobody left to list, a code is looked at again at midnight.
+const soon = 5 * time.Minute
+
+func (r *running) dirtySoon(ctx context.Context) bool {
+	due, err := r.db.Dirty().Due(ctx, time.Now().Add(soon), 1)
+	return err != nil || len(due) > 0
+}
 
 func (r *running) dirtyCount(ctx context.Context) int {
 	entries, err := r.db.Dirty().List(ctx, push.Ref{}, maxDirty)
