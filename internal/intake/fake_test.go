@@ -265,5 +265,11 @@ func observeAndDone(_ context.Context, _ push.Ref, observe func()) push.Outcome 
 	return push.Done{Reason: reason.Pushed}
 }
 
-// pass lets simulated time go by, and with it everything that is due.
-func pass(d time.Duration) { <-time.After(d) }
+// pass lets simulated time go by, and everything that is due come to rest.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// spend is the time that a refresh takes.
+func spend(d time.Duration) { <-time.After(d) }

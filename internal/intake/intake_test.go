@@ -3,6 +3,7 @@ package intake_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,7 +36,7 @@ func TestEventsOfACodeInWorkMergeIntoOneMoreRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, baseOptions, func(_ context.Context, _ push.Ref, observe func()) push.Outcome {
 			observe()
-			pass(time.Second)
+			spend(time.Second)
 			return push.Done{Reason: reason.Pushed}
 		})
 		for range 10 {
@@ -92,17 +93,17 @@ func TestHeldCodeKeepsOneMessageAndComesBackByTheBroker(t *testing.T) {
 
 func TestNewEventBringsAThrottledCodeForward(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		urgent := false
+		var urgent atomic.Bool
 		b := run(t, baseOptions, func(_ context.Context, _ push.Ref, observe func()) push.Outcome {
 			observe()
-			if !urgent {
+			if !urgent.Load() {
 				return push.Hold{Until: time.Now().Add(10 * time.Second), Cause: reason.Throttled}
 			}
 			return push.Done{Reason: reason.Pushed}
 		})
 		b.broker.publish("acme", "c1")
 		pass(2 * time.Second)
-		urgent = true
+		urgent.Store(true)
 		b.broker.publish("acme", "c1")
 		pass(2 * time.Second)
 		if diff := cmp.Diff([]time.Duration{0, 3 * time.Second}, b.refresher.runs()); diff != "" {
@@ -259,7 +260,7 @@ func TestStopFinishesWhatIsInFlightAndStartsNothingElse(t *testing.T) {
 		opts.Workers = 1
 		b := run(t, opts, func(_ context.Context, _ push.Ref, observe func()) push.Outcome {
 			observe()
-			pass(2 * time.Second)
+			spend(2 * time.Second)
 			return push.Done{Reason: reason.Pushed}
 		})
 		b.broker.publish("acme", "c1")
@@ -309,7 +310,7 @@ func TestStormOfOneTenantLeavesTheTurnOfAnother(t *testing.T) {
 		finished := make(chan string, 10_000)
 		b := run(t, baseOptions, func(_ context.Context, ref push.Ref, observe func()) push.Outcome {
 			observe()
-			pass(10 * time.Millisecond)
+			spend(10 * time.Millisecond)
 			finished <- ref.Tenant
 			return push.Done{Reason: reason.Pushed}
 		})

@@ -33,8 +33,10 @@ func realClient(t testing.TB) (*redis.Client, string) {
 // WeCom's own limits over more than an hour of virtual time, at five times the
 // rate.
 func TestAnHourAtTheVendorsLimits(t *testing.T) {
+	t.Parallel()
 	for _, removals := range []float64{0, 0.1} {
 		t.Run(fmt.Sprintf("removals %v", removals), func(t *testing.T) {
+			t.Parallel()
 			client, prefix := realClient(t)
 			w := newWorld(t, client, Options{Prefix: prefix}, 3, 11)
 			rate, _ := w.instances[0].Rate()
@@ -54,6 +56,7 @@ func TestAnHourAtTheVendorsLimits(t *testing.T) {
 }
 
 func TestFourStormsAmongTwoThousandCalmTenants(t *testing.T) {
+	t.Parallel()
 	client, prefix := realClient(t)
 	w := newWorld(t, client, Options{Prefix: prefix}, 3, 12)
 	// The address serves less than the four alone may ask for.

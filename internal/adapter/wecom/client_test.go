@@ -115,7 +115,7 @@ func TestNoToken(t *testing.T) {
 		"the source is down":     {func(b *bench) { b.credentials.err = errStoreDown }, reason.Transient},
 		"bad secret":             {func(b *bench) { b.credentials.secret = "other" }, reason.Credentials},
 		"system busy":            {func(b *bench) { b.stub.next("gettoken", -1) }, reason.Transient},
-		"gettoken says too much": {func(b *bench) { b.stub.next("gettoken", 45009) }, reason.Throttled},
+		"gettoken says too much": {func(b *bench) { b.stub.next("gettoken", 45009) }, reason.Transient},
 		"a token of no time":     {func(b *bench) { b.stub.lifetime = 0 }, reason.Transient},
 	} {
 		t.Run(name, func(t *testing.T) {
