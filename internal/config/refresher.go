@@ -10,7 +10,7 @@ type Refresher struct {
 	MaxHeld        int           `envconfig:"ROLLCALL_REFRESHER_MAX_HELD" default:"10000" accept:"1..40000" desc:"Codes that may wait in this consumer, un-acked. More go to the dirty set."`
 	MaxHold        time.Duration `envconfig:"ROLLCALL_REFRESHER_MAX_HOLD" default:"15s" accept:"100ms..1m" desc:"Longest single hold; a longer wait is several. A held message keeps its hash range from moving to a new consumer."`
 	ParkAfter      time.Duration `envconfig:"ROLLCALL_REFRESHER_PARK_AFTER" default:"2m" accept:"1s..1h" desc:"A wait longer than this goes to the dirty set instead of being held."`
-	Recheck        time.Duration `envconfig:"ROLLCALL_REFRESHER_RECHECK" default:"1s" accept:"10ms..1m" desc:"Wait before a code is tried again that another instance works on, or whose store could not be asked."`
+	Recheck        time.Duration `envconfig:"ROLLCALL_REFRESHER_RECHECK" default:"1s" accept:"10ms..1m" desc:"How soon a newer event brings a waiting code forward; doubled each time that the code has to wait again. A failure's backoff is never shortened."`
 	MaxFailures    int           `envconfig:"ROLLCALL_REFRESHER_MAX_FAILURES" default:"8" accept:"1..100" desc:"Failures in a row after which a code goes to the dirty set."`
 	BackoffBase    time.Duration `envconfig:"ROLLCALL_REFRESHER_BACKOFF_BASE" default:"500ms" accept:"10ms..1m" desc:"Wait after the first failure; doubled by each further one, with jitter."`
 	BackoffCap     time.Duration `envconfig:"ROLLCALL_REFRESHER_BACKOFF_CAP" default:"1m" accept:"100ms..1h" desc:"Longest wait after a failure."`

@@ -279,7 +279,8 @@ func TestRefusals(t *testing.T) {
 		{
 			"frequency, but of the token's API",
 			pushtest.Answer{Err: &push.CallError{Op: "gettoken", HTTPStatus: 200, ErrCode: 45009}, Lost: true},
-			push.Hold{Until: retry, Cause: reason.Backoff}, 1, 0,
+			push.Hold{Until: retry, Cause: reason.Backoff},
+			1, 0,
 		},
 		{"a code nobody knows", refused(99999), push.Hold{Until: retry, Cause: reason.Backoff}, 1, 0},
 		{"a bad member", refused(40003), push.Hold{Until: retry, Cause: reason.Backoff}, 1, 0},

@@ -20,11 +20,13 @@ import (
 // openMongo prepares the connections to MongoDB; the server may be away.
 func openMongo(cfg config.MongoDB, role string) (*mongostore.Database, error) {
 	return mongostore.Open(mongostore.Options{
-		URI:         cfg.URI.Reveal(),
-		Database:    cfg.Database,
-		AppName:     "rollcall-" + role,
-		Timeout:     cfg.Timeout,
-		MaxPoolSize: uint64(cfg.MaxPool),
+		URI:            cfg.URI.Reveal(),
+		Database:       cfg.Database,
+		AppName:        "rollcall-" + role,
+		ConnectTimeout: cfg.ConnectTimeout,
+		Timeout:        cfg.Timeout,
+		MaxPoolSize:    uint64(cfg.MaxPool),
+		MinPoolSize:    uint64(cfg.MinPool),
 	})
 }
 
@@ -71,6 +73,7 @@ func busOptions(cfg config.Config, joins <-chan struct{}, tel *telemetry.Telemet
 	o.DeadLetterTopic = cfg.Pulsar.DeadLetterTopic
 	o.Token = token(cfg.Pulsar)
 	o.TrustCertsFile = cfg.Pulsar.TLSCAFile
+	o.CertFile, o.KeyFile = cfg.Pulsar.TLSCertFile, cfg.Pulsar.TLSKeyFile
 	o.ConnectionTimeout = cfg.Pulsar.ConnectTimeout
 	o.OperationTimeout = cfg.Pulsar.OperationTimeout
 	o.ReceiverQueueSize = cfg.Pulsar.ReceiverQueue

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
+	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/backstop"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/push"
@@ -48,10 +49,12 @@ func runKeeper(ctx context.Context, cfg config.Config, host *host, open *closers
 }
 
 func newSweeper(cfg config.Config, db *mongostore.Database, host *host, open *closers) (*backstop.Sweeper, float64, error) {
-	producer, err := refresh.Dial(cfg.Pulsar.URL, refresh.Options{
-		Topic: cfg.Pulsar.Topic, Token: token(cfg.Pulsar), TrustCertsFile: cfg.Pulsar.TLSCAFile,
-		ConnectionTimeout: cfg.Pulsar.ConnectTimeout, SendTimeout: cfg.Pulsar.OperationTimeout, Logger: host.tel.Log,
-	})
+	bus, err := pulsarbus.NewClient(busOptions(cfg, nil, host.tel))
+	if err != nil {
+		return nil, 0, err
+	}
+	open.add(func(context.Context) error { bus.Close(); return nil })
+	producer, err := refresh.New(bus, refresh.Options{Topic: cfg.Pulsar.Topic, SendTimeout: cfg.Pulsar.OperationTimeout})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -36,6 +36,8 @@ func ListDeadLetters(ctx context.Context, cfg config.Config, limit int) iter.Seq
 		DeadLetterTopic:   cfg.Pulsar.DeadLetterTopic,
 		Token:             token(cfg.Pulsar),
 		TrustCertsFile:    cfg.Pulsar.TLSCAFile,
+		CertFile:          cfg.Pulsar.TLSCertFile,
+		KeyFile:           cfg.Pulsar.TLSKeyFile,
 		ConnectionTimeout: cfg.Pulsar.ConnectTimeout,
 		OperationTimeout:  cfg.Pulsar.OperationTimeout,
 		Logger:            slog.New(slog.DiscardHandler),

@@ -37,6 +37,11 @@ type Options struct {
 	// MaxPoolSize is the most connections to one server, 4 to 10 000; 0 is
 	// DefaultMaxPoolSize. One Load uses four at a time.
 	MaxPoolSize uint64
+	// MinPoolSize is how many connections stay open while idle, at most
+	// MaxPoolSize.
+	MinPoolSize uint64
+	// ConnectTimeout bounds one TCP and TLS handshake; 0 is DefaultTimeout.
+	ConnectTimeout time.Duration
 	// Now is the clock that picks the days to read and stamps the dirty set;
 	// nil is time.Now.
 	Now func() time.Time
@@ -54,6 +59,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
+	}
+	if o.ConnectTimeout == 0 {
+		o.ConnectTimeout = DefaultTimeout
 	}
 	if o.MaxPoolSize == 0 {
 		o.MaxPoolSize = DefaultMaxPoolSize
@@ -74,6 +82,9 @@ func (o Options) validate() error {
 	if o.MaxPoolSize < 4 || o.MaxPoolSize > 10_000 {
 		return fmt.Errorf("MongoDB pool size %d is not within 4 and 10000", o.MaxPoolSize)
 	}
+	if o.MinPoolSize > o.MaxPoolSize {
+		return fmt.Errorf("MongoDB keeps %d connections open, more than its pool of %d", o.MinPoolSize, o.MaxPoolSize)
+	}
 	return nil
 }
 
@@ -84,7 +95,9 @@ func (o Options) client() (*options.ClientOptions, error) {
 		SetAppName(o.AppName).
 		SetTimeout(o.Timeout).
 		SetServerSelectionTimeout(o.Timeout).
+		SetConnectTimeout(o.ConnectTimeout).
 		SetMaxPoolSize(o.MaxPoolSize).
+		SetMinPoolSize(o.MinPoolSize).
 		SetReadPreference(readpref.Primary()).
 		SetReadConcern(readconcern.Local()).
 		SetWriteConcern(writeconcern.Majority()).

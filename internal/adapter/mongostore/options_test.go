@@ -20,6 +20,7 @@ func TestOpenRefusesWithoutLeaking(t *testing.T) {
 		"bad option":         {URI: "mongodb://app:" + password + "@db/?retryWrites=perhaps"},
 		"timeout too short":  {URI: "mongodb://app:" + password + "@db", Timeout: time.Millisecond},
 		"timeout too long":   {URI: "mongodb://app:" + password + "@db", Timeout: time.Hour},
+		"more idle than all": {URI: "mongodb://app:" + password + "@db", MinPoolSize: 101},
 		"pool too small":     {URI: "mongodb://app:" + password + "@db", MaxPoolSize: 3},
 		"pool too large":     {URI: "mongodb://app:" + password + "@db", MaxPoolSize: 10_001},
 	}

@@ -55,6 +55,10 @@ type Options struct {
 	// the system's. The broker's host name is always verified.
 	TrustCertsFile string
 
+	// CertFile and KeyFile hold our own certificate and its key (PEM) for mutual
+	// TLS; both or neither.
+	CertFile string
+	KeyFile  string
 	// ConnectionTimeout bounds one TCP and TLS handshake.
 	ConnectionTimeout time.Duration
 	// OperationTimeout bounds one request to the broker (look-up, subscribe,
@@ -121,6 +125,9 @@ func (o Options) validate() error {
 	if o.Topic == "" {
 		return errors.New("pulsarbus: options without a topic")
 	}
+	if (o.CertFile == "") != (o.KeyFile == "") {
+		return errors.New("pulsarbus: mutual TLS needs both a certificate and its key")
+	}
 	if o.DeadLetterTopic == o.Topic {
 		return errors.New("pulsarbus: the dead-letter topic is the topic itself")
 	}
@@ -141,6 +148,8 @@ func (o Options) clientOptions() pulsar.ClientOptions {
 		KeepAliveInterval:     o.KeepAlive,
 		TLSTrustCertsFilePath: o.TrustCertsFile,
 		TLSValidateHostname:   true,
+		TLSCertificateFile:    o.CertFile,
+		TLSKeyFilePath:        o.KeyFile,
 		Logger:                log.NewLoggerWithSlog(o.Logger),
 		MetricsRegisterer:     o.Registerer,
 	}
@@ -175,6 +184,10 @@ func (o Options) consumerOptions() pulsar.ConsumerOptions {
 		AckGroupingOptions:  &pulsar.AckGroupingOptions{MaxSize: 1},
 	}
 }
+
+// NewClient returns a client with the options' connection settings, for
+// whoever publishes beside the subscription. The caller closes it.
+func NewClient(o Options) (pulsar.Client, error) { return newClient(o.withDefaults()) }
 
 // newClient connects with the options' settings. Its error holds no URL: a
 // service URL may carry credentials.
