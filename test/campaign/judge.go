@@ -65,6 +65,7 @@ func (r *running) judge(ctx context.Context) (Report, error) {
 	out.WallSeconds = time.Since(r.live.started).Seconds()
 	figures := r.fleet.figures(ctx)
 	out.Redeliveries = int(sum(figures, "rollcall_redeliveries_total"))
+	out.ThrottledPushes = int(sum(figures, "rollcall_refresh_freshness_seconds_count", `throttled="true"`))
 	out.Coalesced = int(sum(figures, "rollcall_coalesced_total"))
 	stats, err := r.admin.Stats(ctx, r.topic, r.subscription)
 	if err != nil {

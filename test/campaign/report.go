@@ -38,6 +38,7 @@ type Report struct {
 	UnmatchedPushes      int       `json:"unmatched_pushes"` // lists that the facts never asked for as a whole
 	Answers45009         int       `json:"answers_45009"`
 	Redeliveries         int       `json:"redeliveries"`
+	ThrottledPushes      int       `json:"throttled_pushes"` // that had to wait for vendor budget
 	Coalesced            int       `json:"coalesced"`
 	DirtyLeft            int       `json:"dirty_left"`
 	Killed               int       `json:"killed"`
@@ -91,6 +92,7 @@ func (r Report) Print(w io.Writer) {
 		{"events published", r.EventsPublished, fmt.Sprintf("%d merged with a newer one, %d redeliveries", r.Coalesced, r.Redeliveries)},
 		{"events unaccounted", r.EventsUnaccounted, "neither acked, nor dirty, nor a dead letter"},
 		{"pushes", r.Pushes, fmt.Sprintf("for %d net changes of a list", r.NetChanges)},
+		{"throttled pushes", r.ThrottledPushes, fmt.Sprintf("%.2f redeliveries each", float64(r.Redeliveries)/float64(max(r.ThrottledPushes, 1)))},
 		{"answers 45009", r.Answers45009, "calls beyond WeCom's limits"},
 		{"freshness, unthrottled", millis(r.FreshnessUnthrottled.P50), fmt.Sprintf("p95 %s, p99 %s", millis(r.FreshnessUnthrottled.P95), millis(r.FreshnessUnthrottled.P99))},
 		{"freshness, all", millis(r.Freshness.P50), fmt.Sprintf("p95 %s, p99 %s (the storming tenant waits for its quota)", millis(r.Freshness.P95), millis(r.Freshness.P99))},
