@@ -71,24 +71,9 @@ func (r *Refresher) Fresh(ctx context.Context, f Freshness) {
 
 // Refreshed records how one refresh ended and how long the worker was busy.
 func (r *Refresher) Refreshed(ctx context.Context, outcome push.Outcome, took time.Duration) {
-	ending, why := describe(outcome)
+	ending, why := push.Describe(outcome)
 	r.outcomes.add(ctx, ending, why.String())
 	r.duration.record(ctx, took, ending, "")
-}
-
-func describe(outcome push.Outcome) (string, reason.Reason) {
-	switch o := outcome.(type) {
-	case push.Done:
-		return "done", o.Reason
-	case push.Hold:
-		return "hold", o.Cause
-	case push.Park:
-		return "park", o.Mark.Reason
-	case push.Fail:
-		return "fail", o.Class
-	default:
-		return Other, Other
-	}
 }
 
 // Answer is what became of a call that replaces a list.
