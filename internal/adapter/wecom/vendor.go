@@ -29,7 +29,7 @@ type VendorOptions struct {
 	VendorFailures int
 	VendorWindow   time.Duration
 	// Open is how long a breaker stays open before it lets probes through, one
-	// for a tenant's and three for the vendor's; default 30 s.
+	// for a tenant's and three for the vendor's; default 10 s.
 	Open time.Duration
 	// MaxTenants bounds the tenants with a breaker of their own; the one not
 	// called for longest loses its state; default 65 536.
@@ -41,7 +41,7 @@ func (o VendorOptions) withDefaults() VendorOptions {
 	o.TenantFailures = orDefault(o.TenantFailures, 5)
 	o.VendorFailures = orDefault(o.VendorFailures, 20)
 	o.VendorWindow = orDefault(o.VendorWindow, 10*time.Second)
-	o.Open = orDefault(o.Open, 30*time.Second)
+	o.Open = orDefault(o.Open, 10*time.Second)
 	o.MaxTenants = orDefault(o.MaxTenants, 1<<16)
 	if o.GoneCodes == nil {
 		o.GoneCodes = []int{codeConfigUnknown, codeTypeMissing}
