@@ -167,7 +167,7 @@ func TestBreakerOfATenant(t *testing.T) {
 			t.Error("closed although the probe failed")
 		}
 
-		elapse(31 * time.Second)
+		elapse(11 * time.Second)
 		end = answers200(`{"errcode":45009}`)
 		_ = vendor.Update(t.Context(), pushCall(noDeadline))
 		if ok, _ := vendor.Allow(tenant); !ok {
@@ -184,7 +184,7 @@ func TestBreakerProbe(t *testing.T) {
 		for range 5 {
 			_ = vendor.Update(t.Context(), pushCall(noDeadline))
 		}
-		elapse(31 * time.Second)
+		elapse(11 * time.Second)
 		end = delayed(time.Second)
 		for range 3 {
 			if ok, _ := vendor.Allow(tenant); !ok {
@@ -227,7 +227,7 @@ func TestBreakerIgnoresOurOwnFaults(t *testing.T) {
 			t.Fatal("closed after 5 failures with a canceled call among them")
 		}
 
-		elapse(31 * time.Second)
+		elapse(11 * time.Second)
 		end = fails(context.Canceled)
 		_ = vendor.Update(t.Context(), pushCall(noDeadline))
 		if ok, _ := vendor.Allow(tenant); !ok {
@@ -299,14 +299,14 @@ func TestBreakerOfTheVendor(t *testing.T) {
 			t.Fatal("open after 19 failures")
 		}
 		_ = update("the twentieth")
-		if ok, until := vendor.Allow("calm"); ok || !until.Equal(time.Now().Add(30*time.Second)) {
+		if ok, until := vendor.Allow("calm"); ok || !until.Equal(time.Now().Add(10*time.Second)) {
 			t.Errorf("allowed %t until %v", ok, until)
 		}
 		if got := callError(t, update("calm")); got.Class != reason.BreakerOpen {
 			t.Errorf("got %+v", got)
 		}
 
-		elapse(31 * time.Second)
+		elapse(11 * time.Second)
 		end = answers200(`{"errcode":0,"errmsg":"ok"}`)
 		for range 3 {
 			if err := update("calm"); err != nil {
@@ -363,7 +363,7 @@ func TestBreakerSurvivesAPanic(t *testing.T) {
 		for range 5 {
 			_ = vendor.Update(t.Context(), pushCall(noDeadline))
 		}
-		elapse(31 * time.Second)
+		elapse(11 * time.Second)
 		end = func(*http.Request) (*http.Response, error) { panic("a bug") }
 		func() {
 			defer func() { _ = recover() }()
