@@ -11,9 +11,9 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/rollcall-dev/rollcall/internal/intake/desk"
 	"github.com/rollcall-dev/rollcall/internal/keyqueue"
 	"github.com/rollcall-dev/rollcall/internal/push"
-	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
 // Options of an Intake. All are required.
@@ -71,7 +71,7 @@ type Intake struct {
 
 	mu     sync.Mutex // guards what follows; never held over I/O
 	wake   *sync.Cond // ready work, or closed
-	queue  *keyqueue.Queue[message]
+	desk   *desk.Desk[message]
 	closed bool
 	armed  time.Time // when keepDeadlines wakes by itself; zero: never
 
@@ -91,15 +91,21 @@ type message struct {
 func New(ports Ports, opts Options) *Intake {
 	in := &Intake{Ports: ports, opts: opts, poke: make(chan struct{}, 1), graves: make(chan Delivery, maxGraves)}
 	in.wake = sync.NewCond(&in.mu)
-	in.queue = keyqueue.New(keyqueue.Options[message]{
-		Compare:   func(a, b message) int { return a.id.Compare(b.id) },
-		TenantCap: opts.TenantCap,
-		MaxHold:   opts.MaxHold,
-		Recheck:   opts.Recheck,
-		Burst:     keyBurst,
-		PaceRate:  paceRate,
-		MaxPace:   maxPace,
-		Remember:  opts.MaxHold,
+	in.desk = desk.New(desk.Options[message]{
+		Queue: keyqueue.Options[message]{
+			Compare:   func(a, b message) int { return a.id.Compare(b.id) },
+			TenantCap: opts.TenantCap,
+			MaxHold:   opts.MaxHold,
+			Recheck:   opts.Recheck,
+			Burst:     keyBurst,
+			PaceRate:  paceRate,
+			MaxPace:   maxPace,
+			Remember:  opts.MaxHold,
+		},
+		MaxHeld:      opts.MaxHeld,
+		Stumble:      opts.Stumble,
+		MaxPanics:    uint32(max(opts.MaxFailures, 0)),
+		Redeliveries: func(m message) uint32 { return m.redeliveries },
 	})
 	return in
 }
@@ -137,14 +143,14 @@ func (in *Intake) Run(ctx context.Context) error {
 func (in *Intake) Stats() keyqueue.Stats {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.queue.Stats()
+	return in.desk.Stats()
 }
 
 // SetTenantCap changes how many codes of a tenant are in work at once.
 func (in *Intake) SetTenantCap(tenant string, n int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.queue.SetTenantCap(tenant, n)
+	in.desk.SetTenantCap(tenant, n)
 	in.wake.Broadcast()
 }
 
@@ -182,7 +188,7 @@ func (in *Intake) take(ctx context.Context, d Delivery) {
 		PublishedAt: d.PublishedAt,
 	}
 	in.mu.Lock()
-	acks := in.queue.Touch(touch, time.Now())
+	acks := in.desk.Touch(touch, time.Now())
 	in.wake.Signal()
 	in.rearmLocked()
 	in.mu.Unlock()
@@ -208,7 +214,7 @@ func (in *Intake) next() (keyqueue.Work[message], bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for !in.closed {
-		if work, ok := in.queue.Next(time.Now()); ok {
+		if work, ok := in.desk.Next(time.Now()); ok {
 			return work, true
 		}
 		in.wake.Wait()
@@ -256,8 +262,8 @@ func (in *Intake) keepDeadlines(ctx context.Context) {
 // there is none.
 func (in *Intake) expire() time.Time {
 	in.mu.Lock()
-	expired := in.queue.Due(time.Now())
-	in.armed, _ = in.queue.NextDue()
+	expired := in.desk.Due(time.Now())
+	in.armed, _ = in.desk.NextDue()
 	for range expired.Ready {
 		in.wake.Signal()
 	}
@@ -270,7 +276,7 @@ func (in *Intake) expire() time.Time {
 // rearmLocked wakes keepDeadlines when a deadline came before the one it
 // waits for.
 func (in *Intake) rearmLocked() {
-	next, waiting := in.queue.NextDue()
+	next, waiting := in.desk.NextDue()
 	if !waiting || (!in.armed.IsZero() && !next.Before(in.armed)) {
 		return
 	}
@@ -289,16 +295,10 @@ func (in *Intake) watchJoins(ctx context.Context) {
 			return
 		case <-in.Subscription.Joined():
 			in.mu.Lock()
-			nacks := in.queue.HandBack(time.Now())
+			nacks := in.desk.HandBack(time.Now())
 			in.mu.Unlock()
 			in.nack(nacks)
 			in.Observer.HandedBack(ctx, len(nacks))
 		}
 	}
-}
-
-// stumble is the wait after a refresh that could not record its failure.
-func (in *Intake) stumble(m message) keyqueue.Wait {
-	wait := in.opts.Stumble << min(m.redeliveries, 6)
-	return keyqueue.Wait{Until: time.Now().Add(min(wait, in.opts.MaxHold)), Cause: reason.StoreDown, Firm: true}
 }

@@ -151,14 +151,14 @@ func TestBreakerOfATenant(t *testing.T) {
 		if ok || got.Class != reason.BreakerOpen || got.Unknown {
 			t.Errorf("allowed %t, %+v", ok, got)
 		}
-		if want := time.Now().Add(30 * time.Second); !until.Equal(want) || !notBefore(t, got).Equal(want) {
+		if want := time.Now().Add(10 * time.Second); !until.Equal(want) || !notBefore(t, got).Equal(want) {
 			t.Errorf("until %v and %v, want %v", until, notBefore(t, got), want)
 		}
 		if ok, until := vendor.Allow("another"); !ok || !until.IsZero() {
 			t.Error("another tenant is held")
 		}
 
-		elapse(30*time.Second + time.Millisecond)
+		elapse(10*time.Second + time.Millisecond)
 		if ok, _ := vendor.Allow(tenant); !ok {
 			t.Error("no probe when its time has come")
 		}
@@ -265,15 +265,15 @@ func TestBreakersAreIndependent(t *testing.T) {
 		for range 5 {
 			_ = update(tenant)
 		}
-		elapse(20 * time.Second)
+		elapse(8 * time.Second)
 		for _, user := range many(20) {
 			_ = update(user)
 		}
-		elapse(11 * time.Second)
+		elapse(6 * time.Second)
 		if got := callError(t, update(tenant)); got.Class != reason.BreakerOpen {
 			t.Fatalf("got %+v", got)
 		}
-		elapse(20 * time.Second)
+		elapse(6 * time.Second)
 		end = answers200(`{"errcode":0,"errmsg":"ok"}`)
 		if err := update(tenant); err != nil {
 			t.Errorf("the probe's place is lost: %v", err)

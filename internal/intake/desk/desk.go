@@ -1,0 +1,118 @@
+package desk
+
+import (
+	"errors"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/keyqueue"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+const (
+	// panickedDue is when a code that panics again and again is tried anew.
+	panickedDue = time.Hour
+	// maxDoublings bounds the doubling of Stumble.
+	maxDoublings = 6
+)
+
+var errNoOutcome = errors.New("the refresh ended without an outcome")
+
+// Options of a Desk. All are required.
+type Options[M any] struct {
+	Queue keyqueue.Options[M]
+	// MaxHeld is how many codes may wait un-acked at once; beyond it a wait is
+	// a park.
+	MaxHeld int
+	// Stumble is the wait after a refresh that could not even record its
+	// failure; it doubles with every redelivery, up to Queue.MaxHold.
+	Stumble time.Duration
+	// MaxPanics is how many redeliveries a code that panics gets before it
+	// becomes dirty.
+	MaxPanics uint32
+	// Redeliveries is how often the broker has delivered a message again.
+	Redeliveries func(M) uint32
+}
+
+// Desk is the keyed queue of one consumer with the rules for what its workers
+// bring back. Its methods are not safe for concurrent use.
+type Desk[M any] struct {
+	*keyqueue.Queue[M]
+	opts Options[M]
+}
+
+// New returns an empty Desk.
+func New[M any](opts Options[M]) *Desk[M] {
+	return &Desk[M]{Queue: keyqueue.New(opts.Queue), opts: opts}
+}
+
+// Settlement is what is to be done about a code whose refresh has ended.
+type Settlement[M any] struct {
+	// Outcome is what became of the refresh's: a hold beyond MaxHeld is a
+	// park, a park that could not be stored a failure.
+	Outcome push.Outcome
+	// Mark, when set, has to be stored in the dirty set before anything else;
+	// the code stays in work until Parked or NotParked is told.
+	Mark *push.Mark
+	// Ending tells the messages to ack, and what the work covered.
+	keyqueue.Ending[M]
+}
+
+// Settle ends the work on a code. When the Settlement has a Mark the code is
+// still in work.
+func (d *Desk[M]) Settle(work keyqueue.Work[M], outcome push.Outcome, now time.Time) Settlement[M] {
+	switch out := outcome.(type) {
+	case push.Done:
+		return Settlement[M]{Outcome: out, Ending: d.Done(work.Key, now)}
+	case push.Hold:
+		return d.hold(work, out, now)
+	case push.Park:
+		return Settlement[M]{Outcome: out, Mark: &out.Mark}
+	case push.Fail:
+		return d.fail(work, out, now)
+	}
+	return d.fail(work, push.Fail{Class: reason.Panicked, Err: errNoOutcome}, now)
+}
+
+// Parked ends the work on a code that the dirty set now holds: its message is
+// to be acked.
+func (d *Desk[M]) Parked(work keyqueue.Work[M], mark push.Mark, now time.Time) Settlement[M] {
+	return Settlement[M]{Outcome: push.Park{Mark: mark}, Ending: d.Park(work.Key, now)}
+}
+
+// NotParked ends the work on a code that the dirty set did not take: it waits
+// here.
+func (d *Desk[M]) NotParked(work keyqueue.Work[M], err error, now time.Time) Settlement[M] {
+	return d.stumble(work, push.Fail{Class: reason.StoreDown, Err: err}, now)
+}
+
+// hold lets the code wait here, or in the dirty set when too many do already.
+func (d *Desk[M]) hold(work keyqueue.Work[M], out push.Hold, now time.Time) Settlement[M] {
+	if d.Held() < d.opts.MaxHeld {
+		d.Hold(work.Key, keyqueue.Wait{Until: out.Until, Cause: out.Cause, Firm: out.Cause.Firm()}, now)
+		return Settlement[M]{Outcome: out}
+	}
+	mark := d.mark(work, reason.Overflow, "too many codes are held; this one waits for: "+out.Cause.String(), out.Until)
+	return Settlement[M]{Outcome: push.Park{Mark: mark}, Mark: &mark}
+}
+
+// fail holds a code whose failure nobody could record, unless it panics again
+// and again: that is a bug which only a new build helps.
+func (d *Desk[M]) fail(work keyqueue.Work[M], out push.Fail, now time.Time) Settlement[M] {
+	if out.Class != reason.Panicked || d.opts.Redeliveries(work.Message) < max(d.opts.MaxPanics, 1) {
+		return d.stumble(work, out, now)
+	}
+	mark := d.mark(work, reason.Panicked, out.Err.Error(), now.Add(panickedDue))
+	return Settlement[M]{Outcome: push.Park{Mark: mark}, Mark: &mark}
+}
+
+// stumble holds the code even beyond MaxHeld: there is no other place for it.
+func (d *Desk[M]) stumble(work keyqueue.Work[M], out push.Fail, now time.Time) Settlement[M] {
+	wait := min(d.opts.Stumble<<min(d.opts.Redeliveries(work.Message), maxDoublings), d.opts.Queue.MaxHold)
+	d.Hold(work.Key, keyqueue.Wait{Until: now.Add(wait), Cause: out.Class, Firm: true}, now)
+	return Settlement[M]{Outcome: out}
+}
+
+func (d *Desk[M]) mark(work keyqueue.Work[M], why reason.Reason, detail string, due time.Time) push.Mark {
+	return push.Mark{Ref: push.Ref{Tenant: work.Tenant, Code: work.Code}, Reason: why, Detail: detail, Due: due}
+}
