@@ -63,10 +63,10 @@ func (r *running) judge(ctx context.Context) (Report, error) {
 	out := r.snapshot()
 	out.Killed = r.killed
 	out.WallSeconds = time.Since(r.live.started).Seconds()
-	figures := r.fleet.figures(ctx)
-	out.Redeliveries = int(sum(figures, "rollcall_redeliveries_total"))
-	out.ThrottledPushes = int(sum(figures, "rollcall_refresh_freshness_seconds_count", `throttled="true"`))
-	out.Coalesced = int(sum(figures, "rollcall_coalesced_total"))
+	figures := r.fleet.Figures(ctx)
+	out.Redeliveries = int(figures.Sum("rollcall_redeliveries_total"))
+	out.ThrottledPushes = int(figures.Sum("rollcall_refresh_freshness_seconds_count", `throttled="true"`))
+	out.Coalesced = int(figures.Sum("rollcall_coalesced_total"))
 	stats, err := r.admin.Stats(ctx, r.topic, r.subscription)
 	if err != nil {
 		return Report{}, fmt.Errorf("count the events that are left: %w", err)

@@ -24,6 +24,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim/limits"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
+	"github.com/rollcall-dev/rollcall/test/fleet"
 )
 
 // running is one campaign under way.
@@ -45,7 +46,7 @@ type running struct {
 	producer     *refresh.Producer
 	admin        *pulsarbus.Admin
 	platform     *platform
-	fleet        *fleet
+	fleet        *fleet.Fleet
 	live         *live
 	serving      sync.WaitGroup
 	killed       int
@@ -200,13 +201,13 @@ func randomKey() string {
 
 // launch starts the processes of Rollcall and publishes every code once.
 func (r *running) launch(ctx context.Context) error {
-	r.fleet = newFleet(r.opts.Binary, r.environment(), r.opts.LogDir)
+	r.fleet = fleet.New(r.opts.Binary, r.environment(), r.opts.LogDir)
 	for range r.opts.Refreshers {
-		if _, err := r.fleet.start(ctx, "refresher"); err != nil {
+		if _, err := r.fleet.Start(ctx, "refresher"); err != nil {
 			return err
 		}
 	}
-	if _, err := r.fleet.start(ctx, "keeper"); err != nil {
+	if _, err := r.fleet.Start(ctx, "keeper"); err != nil {
 		return err
 	}
 	r.live.say("%d refreshers and a keeper are ready", r.opts.Refreshers)
@@ -314,20 +315,20 @@ func (r *running) crash(ctx context.Context) error {
 	if !sleep(ctx, r.opts.Duration*2/5) {
 		return nil
 	}
-	victim := r.fleet.list()[0]
-	if err := r.fleet.kill(victim); err != nil {
+	victim := r.fleet.Members()[0]
+	if err := r.fleet.Kill(victim); err != nil {
 		return err
 	}
 	r.killed++
-	r.live.say("killed %s with SIGKILL", victim.name)
+	r.live.say("killed %s with SIGKILL", victim.Name())
 	if !sleep(ctx, r.opts.Duration/10) {
 		return nil
 	}
-	fresh, err := r.fleet.start(ctx, "refresher")
+	fresh, err := r.fleet.Start(ctx, "refresher")
 	if err != nil {
 		return err
 	}
-	r.live.say("%s has joined", fresh.name)
+	r.live.say("%s has joined", fresh.Name())
 	return nil
 }
 
@@ -387,7 +388,7 @@ func (r *running) close() {
 	defer cancel()
 	var failed []error
 	if r.fleet != nil {
-		failed = append(failed, r.fleet.stop(ctx))
+		failed = append(failed, r.fleet.Stop(ctx))
 	}
 	if r.sim != nil {
 		r.sim.Close()

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package campaign
+package fleet
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package campaign
+package fleet
 
 import (
 	"bufio"
@@ -17,41 +17,50 @@ import (
 	"time"
 )
 
-// fleet is the processes of Rollcall under test.
-type fleet struct {
+// Fleet is the processes of Rollcall under test. Its methods may be called from
+// several goroutines.
+type Fleet struct {
 	binary string
 	env    []string
 	logDir string
 
 	mu      sync.Mutex
-	members []*member
-	gone    map[string]float64 // last figures of processes that ended
+	members []*Member
+	gone    Figures // last figures of processes that ended
 	started int
 }
 
-// member is one process.
-type member struct {
+// Member is one process.
+type Member struct {
 	name    string
 	addr    string // of its health and metrics
 	cmd     *exec.Cmd
 	log     *os.File
 	done    chan struct{} // closed when the process is gone
-	figures map[string]float64
+	figures Figures
 }
 
-func newFleet(binary string, env []string, logDir string) *fleet {
-	return &fleet{binary: binary, env: env, logDir: logDir, gone: map[string]float64{}}
+// New returns a fleet without members. They will run the binary with env added
+// to this process's environment, and write their logs to files in logDir.
+func New(binary string, env []string, logDir string) *Fleet {
+	return &Fleet{binary: binary, env: env, logDir: logDir, gone: Figures{}}
 }
 
-// start runs a role and returns when it is ready.
-func (f *fleet) start(ctx context.Context, role string) (*member, error) {
+// Name is the role and a number: "refresher-1".
+func (m *Member) Name() string { return m.name }
+
+// PID is the number of the process.
+func (m *Member) PID() int { return m.cmd.Process.Pid }
+
+// Start runs a role ("refresher", "keeper") and returns when it is ready.
+func (f *Fleet) Start(ctx context.Context, role string) (*Member, error) {
 	addr, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
 	f.started++
-	m := &member{name: fmt.Sprintf("%s-%d", role, f.started), addr: addr, done: make(chan struct{})}
+	m := &Member{name: fmt.Sprintf("%s-%d", role, f.started), addr: addr, done: make(chan struct{})}
 	f.mu.Unlock()
 	if m.log, err = os.Create(filepath.Join(f.logDir, m.name+".log")); err != nil {
 		return nil, fmt.Errorf("open the log of %s: %w", m.name, err)
@@ -83,7 +92,7 @@ func freeAddress(ctx context.Context) (string, error) {
 }
 
 // ready waits until the process says that it could do its work.
-func (f *fleet) ready(ctx context.Context, m *member) error {
+func (f *Fleet) ready(ctx context.Context, m *Member) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -102,8 +111,8 @@ func (f *fleet) ready(ctx context.Context, m *member) error {
 	}
 }
 
-// kill ends a process as a power cut would.
-func (f *fleet) kill(m *member) error {
+// Kill ends a process as a power cut would.
+func (f *Fleet) Kill(m *Member) error {
 	f.read(context.Background(), m)
 	if err := m.cmd.Process.Kill(); err != nil {
 		return fmt.Errorf("kill %s: %w", m.name, err)
@@ -113,7 +122,7 @@ func (f *fleet) kill(m *member) error {
 	return nil
 }
 
-func (f *fleet) forget(m *member) {
+func (f *Fleet) forget(m *Member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, other := range f.members {
@@ -129,20 +138,20 @@ func (f *fleet) forget(m *member) {
 	}
 }
 
-// stop asks every process to drain and waits for all.
-func (f *fleet) stop(ctx context.Context) error {
+// Stop asks every process to drain and waits for all.
+func (f *Fleet) Stop(ctx context.Context) error {
 	var failed []error
-	for _, m := range f.list() {
+	for _, m := range f.Members() {
 		f.read(ctx, m)
 		if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			failed = append(failed, fmt.Errorf("stop %s: %w", m.name, err))
 		}
 	}
-	for _, m := range f.list() {
+	for _, m := range f.Members() {
 		select {
 		case <-m.done:
 		case <-ctx.Done():
-			failed = append(failed, fmt.Errorf("%s did not drain in time", m.name), f.kill(m))
+			failed = append(failed, fmt.Errorf("%s did not drain in time", m.name), f.Kill(m))
 			continue
 		}
 		f.forget(m)
@@ -150,21 +159,25 @@ func (f *fleet) stop(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-func (f *fleet) list() []*member {
+// Members are the processes that have not ended, in the order of their start.
+func (f *Fleet) Members() []*Member {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]*member(nil), f.members...)
+	return append([]*Member(nil), f.members...)
 }
 
-// figures sums the metrics of all processes, those that ended included.
-// Series are named as Prometheus names them, labels and all.
-func (f *fleet) figures(ctx context.Context) map[string]float64 {
-	for _, m := range f.list() {
+// Figures are metrics by their series, named as Prometheus names them, labels
+// and all.
+type Figures map[string]float64
+
+// Figures sums the metrics of all processes, those that ended included.
+func (f *Fleet) Figures(ctx context.Context) Figures {
+	for _, m := range f.Members() {
 		f.read(ctx, m)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	sum := map[string]float64{}
+	sum := Figures{}
 	for name, value := range f.gone {
 		sum[name] += value
 	}
@@ -177,10 +190,10 @@ func (f *fleet) figures(ctx context.Context) map[string]float64 {
 }
 
 // read takes in a process's metrics; one that does not answer keeps its last.
-func (f *fleet) read(ctx context.Context, m *member) {
+func (f *Fleet) read(ctx context.Context, m *Member) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	figures := map[string]float64{}
+	figures := Figures{}
 	_, err := get(ctx, "http://"+m.addr+"/metrics", func(line string) {
 		at := strings.LastIndexByte(line, ' ')
 		if at < 0 || !strings.HasPrefix(line, "rollcall_") {
@@ -217,12 +230,12 @@ func get(ctx context.Context, url string, each func(line string)) (int, error) {
 	return resp.StatusCode, lines.Err()
 }
 
-// sum adds the series of a metric whose labels hold every one of the pairs,
+// Sum adds the series of a metric whose labels hold every one of the pairs,
 // written label="value".
-func sum(figures map[string]float64, metric string, pairs ...string) float64 {
+func (f Figures) Sum(metric string, pairs ...string) float64 {
 	total := 0.0
 series:
-	for name, value := range figures {
+	for name, value := range f {
 		if name != metric && !strings.HasPrefix(name, metric+"{") {
 			continue
 		}

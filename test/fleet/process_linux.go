@@ -1,8 +1,8 @@
-package campaign
+package fleet
 
 import "syscall"
 
-// childAttributes lets a process die with the campaign that started it.
+// childAttributes lets a process die with the test that started it.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
