@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,7 @@ const (
 type servers struct {
 	dir       string
 	ports     Ports
+	detours   []Detour
 	addresses Addresses
 	given     Addresses // those of the environment; an empty one means the server is ours
 	install   *installer
@@ -86,7 +88,9 @@ func (s *servers) pulsarCommand(ctx context.Context) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	conf, err := writePulsarConf(home, data, s.ports)
+	settings := pulsarSettings(s.ports)
+	maps.Copy(settings, detourSettings(s.ports.Pulsar, s.detours))
+	conf, err := writePulsarConf(home, data, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -106,13 +110,13 @@ func (s *servers) pulsarCommand(ctx context.Context) (*exec.Cmd, error) {
 
 // writePulsarConf writes the distribution's configuration with our settings
 // and returns its path.
-func writePulsarConf(home, data string, ports Ports) (string, error) {
+func writePulsarConf(home, data string, settings map[string]string) (string, error) {
 	base, err := os.ReadFile(filepath.Join(home, "conf", "standalone.conf"))
 	if err != nil {
 		return "", fmt.Errorf("read the broker's configuration: %w", err)
 	}
 	path := filepath.Join(data, "standalone.conf")
-	conf := withSettings(string(base), pulsarSettings(ports))
+	conf := withSettings(string(base), settings)
 	if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
 		return "", fmt.Errorf("write the broker's configuration: %w", err)
 	}

@@ -23,6 +23,8 @@ type Options struct {
 	// before, if it can be had again, or else a free one.
 	// ROLLCALL_STACK_*_PORT goes before both.
 	Ports Ports
+	// Detours are further ways to a broker of the stack's own, through proxies.
+	Detours []Detour
 	// Detached servers go on when this process ends; somebody has to stop
 	// them through Open. Otherwise, on Linux, they die with it.
 	Detached bool
@@ -145,7 +147,7 @@ func (s *Stack) build(options Options, given Addresses) error {
 		life = outlivesParent
 	}
 	build := servers{
-		dir: s.dir, ports: s.ports, addresses: s.Addresses, given: given,
+		dir: s.dir, ports: s.ports, detours: options.Detours, addresses: s.Addresses, given: given,
 		install: &installer{cache: cache, report: report},
 		life:    life, states: s.states, report: report,
 	}
