@@ -189,6 +189,15 @@ func (f *Fleet) Figures(ctx context.Context) Figures {
 	return sum
 }
 
+// Of returns the metrics of one process; those it last told when it does not
+// answer.
+func (f *Fleet) Of(ctx context.Context, m *Member) Figures {
+	f.read(ctx, m)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return m.figures // replaced by the next reading, never changed
+}
+
 // read takes in a process's metrics; one that does not answer keeps its last.
 func (f *Fleet) read(ctx context.Context, m *Member) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)

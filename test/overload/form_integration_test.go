@@ -1,0 +1,68 @@
+//go:build integration
+
+package overload_test
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// EnvForm chooses how large the tests of this package are: "short" (the
+// default, seconds), "full" (minutes) or "long" (WeCom's real hour).
+const EnvForm = "ROLLCALL_OVERLOAD"
+
+// windows are WeCom's limits on one API and what Rollcall makes of them.
+type windows struct {
+	minute, hour         time.Duration
+	perMinute, perHour   int
+	burst                int
+	delay                time.Duration // from an admission to the wire
+	parkAfter, maxHold   time.Duration
+	maxHeld              int
+	backoffBase, recheck time.Duration
+}
+
+// rate is the calls a second that the windows leave, after a whole burst.
+func (w windows) rate(instances int) float64 {
+	rate := func(calls int, per time.Duration) float64 {
+		return float64(calls-w.burst-instances) / (per + w.delay).Seconds()
+	}
+	return min(rate(w.perMinute, w.minute), rate(w.perHour, w.hour))
+}
+
+func (w windows) env(instances int) []string {
+	const ipFactor = 20 // no tenant ever meets another on the address
+	return []string{
+		"ROLLCALL_BUDGET_MINUTE=" + w.minute.String(),
+		"ROLLCALL_BUDGET_HOUR=" + w.hour.String(),
+		"ROLLCALL_BUDGET_TENANT_PER_MINUTE=" + strconv.Itoa(w.perMinute),
+		"ROLLCALL_BUDGET_TENANT_PER_HOUR=" + strconv.Itoa(w.perHour),
+		"ROLLCALL_BUDGET_TENANT_BURST=" + strconv.Itoa(w.burst),
+		"ROLLCALL_BUDGET_IP_PER_MINUTE=" + strconv.Itoa(w.perMinute*ipFactor),
+		"ROLLCALL_BUDGET_IP_PER_HOUR=" + strconv.Itoa(w.perHour*ipFactor),
+		"ROLLCALL_BUDGET_IP_BURST=" + strconv.Itoa(w.burst*ipFactor),
+		"ROLLCALL_BUDGET_DELAY=" + w.delay.String(),
+		"ROLLCALL_BUDGET_INSTANCES=" + strconv.Itoa(instances),
+		"ROLLCALL_REFRESHER_PARK_AFTER=" + w.parkAfter.String(),
+		"ROLLCALL_REFRESHER_MAX_HOLD=" + w.maxHold.String(),
+		"ROLLCALL_REFRESHER_MAX_HELD=" + strconv.Itoa(w.maxHeld),
+	}
+}
+
+// choose returns the form that the environment asks for.
+func choose[F any](t *testing.T, short, full, long F) F {
+	t.Helper()
+	switch form := os.Getenv(EnvForm); form {
+	case "", "short":
+		return short
+	case "full":
+		return full
+	case "long":
+		return long
+	default:
+		t.Fatalf("%s=%q; want short, full or long", EnvForm, form)
+		return short
+	}
+}

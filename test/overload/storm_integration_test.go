@@ -1,0 +1,340 @@
+//go:build integration
+
+package overload_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/adapter/redisbudget"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/wecomsim"
+	"github.com/rollcall-dev/rollcall/internal/wecomsim/fault"
+	"github.com/rollcall-dev/rollcall/internal/wecomsim/ledger"
+	"github.com/rollcall-dev/rollcall/test/stack"
+	"github.com/rollcall-dev/rollcall/test/stack/stacktest"
+)
+
+// stormForm is how large the storm is.
+type stormForm struct {
+	windows
+	codes, events int
+	calmTenants   int
+	trickle       time.Duration // between two changes of calm tenants
+	calmFor       time.Duration // how long calm is measured before the storm
+	publishFor    time.Duration // over which the events come
+	blockedFor    time.Duration // how long WeCom answers 45009
+	// told is how long a sibling that met the block told the others it would
+	// be; 0: there is none, the refreshers meet it by themselves.
+	told     time.Duration
+	patience time.Duration // for the drain
+}
+
+// The judgements.
+const (
+	maxResident   = 300 * mebibyte
+	maxRatio      = 1.3  // calm tenants' p95, in the storm over before it
+	maxPerCode    = 1.05 // calls a code
+	receiverQueue = 1000 // fetched ahead by the client (ROLLCALL_PULSAR_RECEIVER_QUEUE)
+)
+
+func stormForms(t *testing.T) stormForm {
+	t.Helper()
+	short := stormForm{
+		windows: windows{
+			minute: 3 * time.Second, hour: 20 * time.Second, perMinute: 900, perHour: 3400, burst: 100, delay: time.Second,
+			parkAfter: 4 * time.Second, maxHold: time.Second, maxHeld: 150,
+		},
+		codes: 2500, events: 10_000, calmTenants: 10, trickle: 50 * time.Millisecond,
+		calmFor: 8 * time.Second, publishFor: 8 * time.Second, blockedFor: 9 * time.Second, told: 10 * time.Second,
+		patience: time.Minute,
+	}
+	full := stormForm{
+		windows: windows{
+			minute: 6 * time.Second, hour: time.Minute, perMinute: 4200, perHour: 26_000, burst: 1000, delay: 2 * time.Second,
+			parkAfter: 20 * time.Second, maxHold: 5 * time.Second, maxHeld: 1500,
+		},
+		codes: 50_000, events: 200_000, calmTenants: 20, trickle: 50 * time.Millisecond,
+		calmFor: 30 * time.Second, publishFor: 55 * time.Second, blockedFor: 55 * time.Second,
+		patience: 5 * time.Minute,
+	}
+	long := full
+	long.windows = windows{
+		minute: time.Minute, hour: time.Hour, perMinute: 10_000, perHour: 150_000, burst: 7500, delay: 2 * time.Second,
+		parkAfter: 2 * time.Minute, maxHold: 15 * time.Second, maxHeld: 10_000,
+	}
+	long.publishFor, long.blockedFor, long.patience = 55*time.Minute, time.Hour, 90*time.Minute
+	return choose(t, short, full, long)
+}
+
+// TestStormOfABlockedTenant lets WeCom block a tenant and then sends it a
+// storm: it must cost the refreshers little, the other tenants nothing, and
+// every code one call once the block is over.
+func TestStormOfABlockedTenant(t *testing.T) {
+	form := stormForms(t)
+	servers := stack.Addresses{
+		PulsarURL: stacktest.PulsarURL(t), PulsarAdminURL: stacktest.PulsarAdminURL(t),
+		MongoURI: stacktest.MongoURI(t), RedisURL: stacktest.RedisURL(t),
+	}
+	calm, storm := newCalm(), newStorm(form)
+	h := newHouse(t, servers, form.windows, func(call wecomsim.Call) { calm.onCall(call); storm.onCall(call) })
+	calm.seed(h, form.calmTenants)
+	storm.seed(h)
+	h.launch()
+	calm.warmUp()
+
+	watch := newWatch(h, time.Second)
+	running, stop := context.WithCancel(t.Context())
+	defer stop()
+	var wg sync.WaitGroup
+	wg.Go(func() { calm.run(running, form.trickle) })
+	wg.Go(func() { watch.run(running) })
+	began := time.Now()
+	h.pause(form.calmFor)
+	t.Logf("calm: %v; %s", calm.between(began, time.Now()), busy())
+
+	blocked := time.Now()
+	wg.Go(func() { storm.publish(running) })
+	lifted := storm.block()
+	t.Logf("the block is lifted %v after it began: %d calls, %d of them refused; %s", lifted.Sub(blocked).Round(time.Second), storm.calls.Load(), storm.refused.Load(), busy())
+	drained := storm.drain()
+	h.eventually(time.Minute, 200*time.Millisecond, "every event is acked and nothing is dirty", func() bool { return h.backlog() == 0 && h.dirty(1) == 0 })
+	stop()
+	wg.Wait()
+
+	t.Logf("drained %v after the first push, %.0f pushes a second of %.0f allowed; %s",
+		drained.Sub(storm.first()).Round(time.Second), float64(form.codes)/drained.Sub(storm.first()).Seconds(), form.rate(refreshers), busy())
+	storm.judge()
+	judgeLoad(t, watch, form.windows)
+	judgeCalm(t, calm, spans{began, blocked, lifted, drained})
+}
+
+// storm is a tenant with very many codes and events.
+type storm struct {
+	h        *house
+	form     stormForm
+	calls    atomic.Int64
+	refused  atomic.Int64
+	sent     atomic.Int64
+	mu       sync.Mutex
+	pushed   map[string]int // applied calls by config ID
+	began    time.Time      // when the first of them was applied
+	complete chan struct{}  // closed when every code was pushed
+}
+
+const stormTenant = "storm"
+
+func newStorm(form stormForm) *storm {
+	return &storm{form: form, pushed: map[string]int{}, complete: make(chan struct{})}
+}
+
+func stormCode(i int) push.Ref {
+	return push.Ref{Tenant: stormTenant, Code: fmt.Sprintf("storm-c%05d", i)}
+}
+
+func (s *storm) seed(h *house) {
+	h.Helper()
+	s.h = h
+	h.tenant(stormTenant, roster.Staff{ID: "ann", Presence: roster.Online}, roster.Staff{ID: "bob", Presence: roster.Online})
+	codes := make([]roster.Code, 0, s.form.codes)
+	for i := range s.form.codes {
+		codes = append(codes, roster.Code{ID: stormCode(i).Code, Tenant: stormTenant, Members: members("ann", "bob")})
+	}
+	h.codes(codes...)
+}
+
+func (s *storm) onCall(call wecomsim.Call) {
+	if call.API != updateAPI || call.Corp != corp(stormTenant) {
+		return
+	}
+	s.calls.Add(1)
+	if call.ErrCode != 0 {
+		s.refused.Add(1)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.began.IsZero() {
+		s.began = call.Applied
+	}
+	s.pushed[call.ConfigID]++
+	if len(s.pushed) == s.form.codes && s.pushed[call.ConfigID] == 1 {
+		close(s.complete)
+	}
+}
+
+func (s *storm) first() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.began
+}
+
+func (s *storm) codesPushed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.pushed)
+}
+
+// publish sends the events, code after code, evenly over the time given.
+func (s *storm) publish(ctx context.Context) {
+	const beat = 10 * time.Millisecond
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	began := time.Now()
+	for sent := 0; sent < s.form.events; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		due := min(s.form.events, int(float64(s.form.events)*time.Since(began).Seconds()/s.form.publishFor.Seconds()))
+		for ; sent < due; sent++ {
+			s.h.producer.PublishAsync(ctx, event(stormCode(sent%s.form.codes)), func(err error) {
+				if err != nil && ctx.Err() == nil {
+					s.h.Errorf("storm: %v", err)
+				}
+				s.sent.Add(1)
+			})
+		}
+	}
+}
+
+// block lets WeCom answer 45009 for its time and returns when it is over.
+func (s *storm) block() time.Time {
+	s.h.Helper()
+	id, err := s.h.sim.AddFault(fault.Rule{API: updateAPI, Corp: corp(stormTenant), Action: fault.ErrCode, ErrCode: redisbudget.ErrCodeFrequency})
+	s.h.must(err)
+	if s.form.told > 0 {
+		s.tell()
+	}
+	s.h.pause(s.form.blockedFor)
+	s.h.sim.RemoveFault(id)
+	return time.Now()
+}
+
+// tell is what a sibling does that has met the block.
+func (s *storm) tell() {
+	s.h.Helper()
+	w := s.form.windows
+	sibling, err := redisbudget.New(s.h.redis, redisbudget.Options{
+		Prefix: s.h.prefix(), Instances: refreshers, TenantBurst: w.burst, Delay: w.delay, BlockFirst: s.form.told,
+		TenantWindows: []redisbudget.Window{{Calls: w.perMinute, Per: w.minute}, {Calls: w.perHour, Per: w.hour}},
+	})
+	s.h.must(err)
+	_, err = sibling.Throttled(s.h.Context(), stormTenant, redisbudget.ErrCodeFrequency)
+	s.h.must(err)
+}
+
+// drain waits until every code was pushed and returns when that was.
+func (s *storm) drain() time.Time {
+	s.h.Helper()
+	limit := time.NewTimer(s.form.patience)
+	defer limit.Stop()
+	tell := time.NewTicker(10 * time.Second)
+	defer tell.Stop()
+	for {
+		select {
+		case <-s.complete:
+			return time.Now()
+		case <-tell.C:
+			f := s.h.fleet.Figures(s.h.Context())
+			s.h.Logf("%d of %d codes pushed; held %.0f, runnable %.0f, parked so far %.0f; %s", s.codesPushed(), s.form.codes,
+				f.Sum("rollcall_backlog", `state="held"`), f.Sum("rollcall_backlog", `state="runnable"`), f.Sum("rollcall_parks_total"), busy())
+		case <-limit.C:
+			s.h.Fatalf("%d of %d codes pushed after %v", s.codesPushed(), s.form.codes, s.form.patience)
+		}
+	}
+}
+
+// judge looks at what WeCom saw of the tenant.
+func (s *storm) judge() {
+	s.h.Helper()
+	for i := range s.form.codes {
+		if got := s.h.listed(stormCode(i)); !slices.Equal(got, []string{"ann", "bob"}) {
+			s.h.Fatalf("%s lists %v", stormCode(i).Code, got)
+		}
+	}
+	calls, refused := s.calls.Load(), s.refused.Load()
+	f := s.h.fleet.Figures(s.h.Context())
+	s.h.Logf("%d events, %d codes, %d calls (%.3f a code), %d of them answered 45009; %.0f parks, %.0f redeliveries, %.0f events merged",
+		s.sent.Load(), s.form.codes, calls, float64(calls)/float64(s.form.codes), refused,
+		f.Sum("rollcall_parks_total"), f.Sum("rollcall_redeliveries_total"), f.Sum("rollcall_coalesced_total"))
+	if most := int64(float64(s.form.codes) * maxPerCode); calls > most {
+		s.h.Errorf("%d calls for %d codes; want %d at most", calls, s.form.codes, most)
+	}
+	inFlight := int64(refreshers * 8) // ROLLCALL_REFRESHER_TENANT_IN_FLIGHT: those under way when the first is refused
+	if s.form.told > 0 {
+		inFlight = 0
+	}
+	if refused > inFlight {
+		s.h.Errorf("%d calls met the block; want %d at most", refused, inFlight)
+	}
+	if f.Sum("rollcall_parks_total") < float64(s.form.codes) {
+		s.h.Errorf("%.0f parks: the storm did not overflow into the dirty set, the test proves nothing", f.Sum("rollcall_parks_total"))
+	}
+	judgeWindows(s.h.T, s.h.sim.Ledger().All(), s.form.windows)
+}
+
+// judgeWindows wants no window of WeCom to be exceeded, wherever it begins.
+func judgeWindows(t *testing.T, calls func(func(ledger.Entry) bool), w windows) {
+	t.Helper()
+	updates := ledger.Query{API: updateAPI}
+	for _, window := range []struct {
+		calls  int
+		length time.Duration
+	}{{w.perMinute, w.minute}, {w.perHour, w.hour}} {
+		for _, peak := range ledger.Peaks(updates.Select(calls), ledger.ByCorp, window.length) {
+			if peak.Owner == corp(stormTenant) {
+				t.Logf("busiest %v: %d calls of %d", window.length, peak.Sliding, window.calls)
+			}
+			if peak.Sliding > window.calls {
+				t.Errorf("%s: %d calls within %v; WeCom allows %d", peak.Owner, peak.Sliding, window.length, window.calls)
+			}
+		}
+	}
+}
+
+func judgeLoad(t *testing.T, w *watch, limits windows) {
+	t.Helper()
+	if w.samples < 10 || len(w.peak) != refreshers {
+		t.Fatalf("%d samples of %d refreshers (%v): nothing was watched", w.samples, len(w.peak), w.trouble)
+	}
+	for name, peak := range w.peak {
+		t.Logf("%s at most: %v", name, peak)
+		if peak.held > limits.maxHeld {
+			t.Errorf("%s held %d codes; want %d at most", name, peak.held, limits.maxHeld)
+		}
+		if most := int64(limits.maxHeld + receiverQueue); peak.unacked > most {
+			t.Errorf("%s had %d messages un-acked; want %d at most: those it may hold and those its client fetches ahead", name, peak.unacked, most)
+		}
+		if peak.blocked {
+			t.Errorf("the broker stopped delivering to %s", name)
+		}
+		if peak.resident > maxResident {
+			t.Errorf("%s had %d MiB resident; want %d at most", name, peak.resident/mebibyte, maxResident/mebibyte)
+		}
+	}
+}
+
+// spans of a run: calm, blocked, draining.
+type spans struct{ began, blocked, lifted, drained time.Time }
+
+func judgeCalm(t *testing.T, c *calm, s spans) {
+	t.Helper()
+	before, blocked, draining := c.between(s.began, s.blocked), c.between(s.blocked, s.lifted), c.between(s.lifted, s.drained)
+	storm := c.between(s.blocked, s.drained)
+	ratio := float64(storm.q(0.95)) / float64(before.q(0.95))
+	t.Logf("calm tenants\n  before   %v\n  blocked  %v\n  draining %v\n  p95 in the storm %.2f times that before", before, blocked, draining, ratio)
+	if c.lost() > 0 {
+		t.Errorf("%d changes of calm tenants never reached WeCom", c.lost())
+	}
+	if ratio > maxRatio {
+		t.Errorf("calm tenants' p95 is %.2f times its calm value in the storm; want %.1f at most", ratio, maxRatio)
+	}
+}
