@@ -37,14 +37,15 @@ type refresher struct {
 	joins    *redishint.Joins
 	intake   *intake.Intake
 	protocol *push.Protocol
+	seams    []Seams // none but in a test
 }
 
 // RunRefresher consumes refresh events until ctx ends, then drains: it stops
 // receiving, finishes what is in flight, confirms the acks and closes. Work
 // that was not started goes back to the broker.
-func RunRefresher(ctx context.Context, cfg config.Config, version string) error {
+func RunRefresher(ctx context.Context, cfg config.Config, version string, seams ...Seams) error {
 	return runRole(ctx, cfg, "refresher", version, func(ctx context.Context, host *host) error {
-		r := &refresher{cfg: cfg, tel: host.tel, health: host.health}
+		r := &refresher{cfg: cfg, tel: host.tel, health: host.health, seams: seams}
 		return errors.Join(r.run(ctx, host), r.closers.close(ctx, cfg.Refresher.DrainTimeout))
 	})
 }
@@ -126,12 +127,12 @@ func (r *refresher) assemble() error {
 		return err
 	}
 	limited := newConcurrency(observedVendor{wecom, r.metrics}, r.cfg.Refresher.TenantInFlight, r.setTenantCap)
-	r.protocol = push.New(push.Ports{
+	r.protocol = push.New(decoratedPush(push.Ports{
 		Store: r.db.Store(), Rotation: rotation, Budget: observedBudget{budget, r.metrics}, Vendor: limited, Breaker: wecom,
-	}, protocolOptions(r.cfg))
-	r.intake = intake.New(intake.Ports{
+	}, r.seams), protocolOptions(r.cfg))
+	r.intake = intake.New(decoratedIntake(intake.Ports{
 		Subscription: r.bus, Refresher: r.protocol, Dirty: r.db.Dirty(), Observer: observer{r.metrics},
-	}, intakeOptions(r.cfg, r.health.Heartbeat("intake", stallLimit).Beat, r.tel))
+	}, r.seams), intakeOptions(r.cfg, r.health.Heartbeat("intake", stallLimit).Beat, r.tel))
 	return nil
 }
 
