@@ -15,6 +15,7 @@ type Config struct {
 	WeCom     WeCom     `about:"The vendor's API."`
 	Budget    Budget    `about:"How many calls WeCom allows, and how they are shared. A rate follows from each pair of limits: as fast as both windows allow after a whole burst."`
 	Refresher Refresher `about:"The consumer: how much is done at once, and how long a code waits."`
+	Keeper    Keeper    `about:"The keeper: when another one takes over."`
 	Lane      Lane      `about:"Which codes are pushed at once and which at intervals."`
 	Telemetry Telemetry `about:"Health, metrics and logs. Traces and OTLP follow OpenTelemetry's own OTEL_ variables."`
 }

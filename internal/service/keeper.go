@@ -3,107 +3,177 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/backstop"
+	"github.com/rollcall-dev/rollcall/internal/backstop/lease"
 	"github.com/rollcall-dev/rollcall/internal/config"
-	"github.com/rollcall-dev/rollcall/internal/push"
-	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
+	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
 )
 
 // The keeper's rhythm.
 const (
-	releaseEvery = time.Second
-	intentsEvery = 15 * time.Second
-	sweepBatch   = 1000
-	claimFor     = time.Minute
+	releaseEvery  = time.Second
+	intentsEvery  = 15 * time.Second
+	intentsWhole  = 10 * time.Minute
+	sweepParallel = 16
+	// sweepLimit is the age of a sweep's last beat from which the process
+	// counts as hung: a broker that is away holds one up for its send timeout.
+	sweepLimit = 3 * time.Minute
+	// indexLimit bounds the making of indexes, which takes minutes on large
+	// collections.
+	indexLimit = 30 * time.Minute
 )
 
-// RunKeeper releases dirty codes that are due and makes the codes of expired
-// intents dirty, until ctx ends. Several keepers share the work.
+// keeper is one process that stands by or sweeps.
+type keeper struct {
+	cfg                   config.Config
+	tel                   *telemetry.Telemetry
+	health                *telemetry.Health
+	metrics               *metrics.Keeper
+	db                    *mongostore.Database
+	producer              *refresh.Producer
+	closers               closers
+	tenantRate, totalRate float64
+}
+
+// RunKeeper sweeps while it holds the keepers' lease, and stands by while
+// another one does, until ctx ends. Then it stops its sweeps and gives the lease
+// up, so that another one goes on at once.
 func RunKeeper(ctx context.Context, cfg config.Config, version string) error {
 	return runRole(ctx, cfg, "keeper", version, func(ctx context.Context, host *host) error {
-		var open closers
-		return errors.Join(runKeeper(ctx, cfg, host, &open), open.close(ctx, cfg.Refresher.DrainTimeout))
+		k := &keeper{cfg: cfg, tel: host.tel, health: host.health}
+		return errors.Join(k.run(ctx, host), k.closers.close(ctx, cfg.Refresher.DrainTimeout))
 	})
 }
 
-func runKeeper(ctx context.Context, cfg config.Config, host *host, open *closers) error {
-	db, err := openMongo(cfg.MongoDB, "keeper")
+func (k *keeper) run(ctx context.Context, host *host) error {
+	if err := k.open(); err != nil {
+		return err
+	}
+	duty := newDuty(k.tel.Log, k.metrics, k.health, 4*k.cfg.Keeper.LeaseTTL)
+	stop, err := k.metrics.ObserveLease(duty.held.Load)
 	if err != nil {
 		return err
 	}
-	open.add(db.Close)
-	sweeper, rate, err := newSweeper(cfg, db, host, open)
-	if err != nil {
-		return err
-	}
-	host.started(telemetry.Dependency{Name: "mongodb", Ask: db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second})
-	host.tel.Log.InfoContext(ctx, "keeper ready", "instance", cfg.Refresher.Instance, "releases_per_second_and_tenant", rate)
-	keep(ctx, sweeper, host.health.Heartbeat("sweep", 60*releaseEvery).Beat, host.tel)
+	k.closers.add(func(context.Context) error { return stop() })
+	host.started(telemetry.Dependency{Name: "mongodb", Ask: k.db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second})
+	k.tel.Log.InfoContext(ctx, "keeper ready", "instance", k.cfg.Refresher.Instance, "releases_per_second_and_tenant", k.tenantRate)
+	lease.NewElector(k.db.Leases(), duty, leaseOptions(k.cfg)).Run(ctx, k.work)
 	return nil
 }
 
-func newSweeper(cfg config.Config, db *mongostore.Database, host *host, open *closers) (*backstop.Sweeper, float64, error) {
-	bus, err := pulsarbus.NewClient(busOptions(cfg, nil, host.tel))
-	if err != nil {
-		return nil, 0, err
+// open connects to everything; what it opened, closers ends.
+func (k *keeper) open() error {
+	var err error
+	if k.metrics, err = metrics.NewKeeper(k.tel.Meters.Meter("github.com/rollcall-dev/rollcall")); err != nil {
+		return err
 	}
-	open.add(func(context.Context) error { bus.Close(); return nil })
-	producer, err := refresh.New(bus, refresh.Options{Topic: cfg.Pulsar.Topic, SendTimeout: cfg.Pulsar.OperationTimeout})
-	if err != nil {
-		return nil, 0, err
+	if k.db, err = openMongo(k.cfg.MongoDB, "keeper"); err != nil {
+		return err
 	}
-	open.add(func(context.Context) error { producer.Close(); return nil })
-	client, err := openRedis(cfg.Redis, host.tel)
+	k.closers.add(k.db.Close)
+	bus, err := pulsarbus.NewClient(busOptions(k.cfg, nil, k.tel))
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	open.add(func(context.Context) error { return client.Close() })
-	budget, err := newBudget(cfg, client, host.tel)
-	if err != nil {
-		return nil, 0, err
+	k.closers.add(func(context.Context) error { bus.Close(); return nil })
+	if k.producer, err = refresh.New(bus, refresh.Options{Topic: k.cfg.Pulsar.Topic, SendTimeout: k.cfg.Pulsar.OperationTimeout}); err != nil {
+		return err
 	}
-	rate, _ := budget.Rate()
-	sweeper := backstop.New(dirtySet{db.Dirty()}, records{db.Store()}, publisher{producer}, backstop.Options{
-		TenantRate: rate, Batch: sweepBatch, ClaimFor: claimFor,
-		IntentMargin: 2 * (cfg.WeCom.CallTimeout + cfg.Refresher.IntentMargin), Now: time.Now, Logger: host.tel.Log,
-	})
-	return sweeper, rate, nil
+	k.closers.add(func(context.Context) error { k.producer.Close(); return nil })
+	return k.pace()
 }
 
-// keep sweeps in its rhythm. A sweep that fails is told and tried again.
-func keep(ctx context.Context, sweeper *backstop.Sweeper, beat func(), tel *telemetry.Telemetry) {
-	release := time.NewTicker(releaseEvery)
-	defer release.Stop()
-	intents := time.NewTicker(intentsEvery)
-	defer intents.Stop()
+// pace takes over the rates of the vendor budget.
+func (k *keeper) pace() error {
+	client, err := openRedis(k.cfg.Redis, k.tel)
+	if err != nil {
+		return err
+	}
+	k.closers.add(func(context.Context) error { return client.Close() })
+	budget, err := newBudget(k.cfg, client, k.tel)
+	if err != nil {
+		return err
+	}
+	k.tenantRate, k.totalRate = budget.Rate()
+	return nil
+}
+
+// work sweeps until ctx ends. What it knows of earlier sweeps begins anew with
+// every taking of the lease.
+func (k *keeper) work(ctx context.Context, _ int64) {
+	dirty := dirtySet{k.db.Dirty()}
+	releaser := backstop.NewReleaser(dirty, publisher{k.producer}, backstop.ReleaserOptions{
+		TenantRate: k.tenantRate, TotalRate: k.totalRate, Parallel: sweepParallel, Now: time.Now, Logger: k.tel.Log,
+	})
+	marker := backstop.NewMarker(k.db.Store(), dirty, backstop.MarkerOptions{
+		Margin:     2 * (k.cfg.WeCom.CallTimeout + k.cfg.Refresher.IntentMargin),
+		WholeEvery: intentsWhole, Parallel: sweepParallel, Now: time.Now,
+	})
+	var sweeps sync.WaitGroup
+	sweeps.Go(func() { k.ensureIndexes(ctx) })
+	sweeps.Go(func() {
+		k.every(ctx, releaseEvery, metrics.SweepRelease, func() error {
+			released, err := releaser.Sweep(ctx)
+			k.metrics.Released(ctx, released.ByReason)
+			return err
+		})
+	})
+	sweeps.Go(func() {
+		k.every(ctx, intentsEvery, metrics.SweepIntents, func() error {
+			marked, err := marker.Sweep(ctx)
+			k.metrics.Marked(ctx, marked)
+			return err
+		})
+	})
+	sweeps.Wait()
+}
+
+// every sweeps at once and then in its rhythm, until ctx ends. A sweep that
+// fails is told and tried again.
+func (k *keeper) every(ctx context.Context, rhythm time.Duration, name metrics.Sweep, sweep func() error) {
+	beat := k.health.Heartbeat(string(name), sweepLimit)
+	defer beat.End()
+	tick := time.NewTicker(rhythm)
+	defer tick.Stop()
 	for {
-		beat()
-		var err error
+		beat.Beat()
+		begun := time.Now()
+		err := sweep()
+		k.metrics.Swept(ctx, name, time.Since(begun))
+		if err != nil && ctx.Err() == nil {
+			k.tel.Log.ErrorContext(ctx, "sweep failed; it is tried again", "sweep", name, "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-release.C:
-			_, err = sweeper.Release(ctx, releaseEvery)
-		case <-intents.C:
-			_, err = sweeper.MarkExpired(ctx)
+		case <-tick.C:
 		}
-		if err != nil && ctx.Err() == nil {
-			tel.Log.ErrorContext(ctx, "sweep failed", "error", err)
-		}
+	}
+}
+
+// ensureIndexes makes the indexes of the slow loops. Without them the sweeps
+// are slow and right, so a failure is told and no more.
+func (k *keeper) ensureIndexes(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, indexLimit)
+	defer cancel()
+	if err := k.db.EnsureIndexes(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		k.tel.Log.WarnContext(ctx, "indexes are missing; sweeps may be slow", "error", err)
 	}
 }
 
 // dirtySet shows the store's dirty set as the backstop's.
 type dirtySet struct{ *mongostore.Dirty }
 
-func (d dirtySet) Due(ctx context.Context, now time.Time, limit int) ([]backstop.Entry, error) {
-	due, err := d.Dirty.Due(ctx, now, limit)
+func (d dirtySet) Due(ctx context.Context, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
+	due, err := d.DueOf(ctx, tenant, now, limit)
 	out := make([]backstop.Entry, 0, len(due))
 	for _, e := range due {
 		entry := backstop.Entry{Ref: e.Ref, Version: e.Version}
@@ -115,31 +185,45 @@ func (d dirtySet) Due(ctx context.Context, now time.Time, limit int) ([]backstop
 	return out, err
 }
 
-func (d dirtySet) Claim(ctx context.Context, e backstop.Entry, until time.Time) (backstop.Entry, bool, error) {
-	version, ok, err := d.Dirty.Claim(ctx, e.Ref, e.Version, until)
-	e.Version = version
-	return e, ok, err
-}
-
-func (d dirtySet) Remove(ctx context.Context, e backstop.Entry) (bool, error) {
-	return d.Dirty.Remove(ctx, e.Ref, e.Version)
-}
-
-// records shows the store's records as the backstop's.
-type records struct{ store *mongostore.Store }
-
-func (r records) ExpiredIntents(ctx context.Context, before time.Time, after push.Ref, limit int) ([]push.Ref, error) {
-	found, err := r.store.ListExpired(ctx, before, after, limit)
-	out := make([]push.Ref, 0, len(found))
-	for _, f := range found {
-		out = append(out, f.Ref)
+func (d dirtySet) Remove(ctx context.Context, entries []backstop.Entry) error {
+	seen := make([]mongostore.Seen, len(entries))
+	for i, e := range entries {
+		seen[i] = mongostore.Seen{Ref: e.Ref, Version: e.Version}
 	}
-	return out, err
+	_, err := d.Dirty.Remove(ctx, seen...)
+	return err
+}
+
+func (d dirtySet) Postpone(ctx context.Context, e backstop.Entry, until time.Time) error {
+	_, err := d.Dirty.Postpone(ctx, e.Ref, e.Version, until)
+	return err
 }
 
 // publisher publishes through the SDK, as any producer does.
-type publisher struct{ producer *refresh.Producer }
+type publisher struct{ producer refresh.Publisher }
 
-func (p publisher) Publish(ctx context.Context, ref push.Ref, why reason.Reason) error {
-	return p.producer.Publish(ctx, refresh.Event{Tenant: ref.Tenant, Code: ref.Code, Reason: "dirty:" + why.String(), OccurredAt: time.Now()})
+// Publish hands all over before it waits for the first answer.
+func (p publisher) Publish(ctx context.Context, entries []backstop.Entry) []error {
+	errs := make([]error, len(entries))
+	now := time.Now()
+	var answers sync.WaitGroup
+	for i, e := range entries {
+		answers.Add(1)
+		event := refresh.Event{Tenant: e.Tenant, Code: e.Code, Reason: "dirty:" + e.Reason.String(), OccurredAt: now}
+		p.producer.PublishAsync(ctx, event, func(err error) {
+			errs[i] = published(err)
+			answers.Done()
+		})
+	}
+	answers.Wait()
+	return errs
+}
+
+// published tells an event that the SDK refuses from a broker that did not
+// store it.
+func published(err error) error {
+	if _, invalid := errors.AsType[*refresh.InvalidError](err); invalid {
+		return fmt.Errorf("%w: %w", backstop.ErrUnpublishable, err)
+	}
+	return err
 }

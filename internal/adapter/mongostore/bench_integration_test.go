@@ -129,9 +129,17 @@ func (d dirtySet) List(ctx context.Context, after push.Ref, limit int) ([]pushte
 	return converted(entries), err
 }
 
-func (d dirtySet) Due(ctx context.Context, now time.Time, limit int) ([]pushtest.Entry, error) {
-	entries, err := d.Dirty.Due(ctx, now, limit)
+func (d dirtySet) DueOf(ctx context.Context, tenant string, now time.Time, limit int) ([]pushtest.Entry, error) {
+	entries, err := d.Dirty.DueOf(ctx, tenant, now, limit)
 	return converted(entries), err
+}
+
+func (d dirtySet) Remove(ctx context.Context, entries ...pushtest.Entry) (int, error) {
+	seen := make([]mongostore.Seen, len(entries))
+	for i, e := range entries {
+		seen[i] = mongostore.Seen{Ref: e.Ref, Version: e.Version}
+	}
+	return d.Dirty.Remove(ctx, seen...)
 }
 
 func converted(entries []mongostore.DirtyEntry) []pushtest.Entry {

@@ -27,12 +27,12 @@ type DirtyEntry struct {
 	push.Ref
 	Reasons   []reason.Reason // each once, in the order of their first mark
 	Detail    string          // of the last mark
-	Due       time.Time       // the earliest of the marks since the last claim
+	Due       time.Time       // the earliest of the marks since it was postponed
 	FirstSeen time.Time
 	LastSeen  time.Time // of the last mark
 	Count     int       // marks
-	Attempts  int       // claims
-	// Version changes with every mark and claim and is never used twice, not
+	Attempts  int       // postponements
+	// Version changes with every mark and postponement and is never used twice, not
 	// even by an entry that was removed and made again.
 	Version string
 }
@@ -97,11 +97,27 @@ func (d *Dirty) List(ctx context.Context, after push.Ref, limit int) ([]DirtyEnt
 }
 
 // Due returns at most limit entries (at least 1) whose time has come at now,
-// the earliest first.
+// the earliest first, whoever's they are.
 func (d *Dirty) Due(ctx context.Context, now time.Time, limit int) ([]DirtyEntry, error) {
-	due := bson.D{kv("due", bson.D{kv("$lte", now)})}
-	return d.find(ctx, limit, due, bson.D{kv("due", 1), kv("_id", 1)})
+	return d.find(ctx, limit, bson.D{dueAt(now)}, bson.D{kv("due", 1), kv("_id", 1)})
 }
+
+// DueTenants returns the tenants that have an entry whose time has come at now,
+// in no order.
+func (d *Dirty) DueTenants(ctx context.Context, now time.Time) ([]string, error) {
+	var tenants []string
+	if err := d.entries.Distinct(ctx, "tenant", bson.D{dueAt(now)}).Decode(&tenants); err != nil {
+		return nil, fmt.Errorf("find the tenants with dirty codes: %w", err)
+	}
+	return tenants, nil
+}
+
+// DueOf is Due for one tenant.
+func (d *Dirty) DueOf(ctx context.Context, tenant string, now time.Time, limit int) ([]DirtyEntry, error) {
+	return d.find(ctx, limit, bson.D{kv("tenant", tenant), dueAt(now)}, bson.D{kv("due", 1), kv("_id", 1)})
+}
+
+func dueAt(now time.Time) bson.E { return kv("due", bson.D{kv("$lte", now)}) }
 
 func (d *Dirty) find(ctx context.Context, limit int, filter, order bson.D) ([]DirtyEntry, error) {
 	docs, err := findAll[dirtyDoc](ctx, d.entries, filter, page(limit).SetSort(order))
@@ -112,33 +128,45 @@ func (d *Dirty) find(ctx context.Context, limit int, filter, order bson.D) ([]Di
 	return entries, err
 }
 
-// Claim takes an entry whose version is still seen: it is due again at until
-// and has one more attempt. A keeper claims before it publishes, so that a
-// keeper that dies in between loses nothing, and removes with the version that
-// Claim returns. False: somebody else marked, claimed or removed it.
-func (d *Dirty) Claim(ctx context.Context, ref push.Ref, seen string, until time.Time) (string, bool, error) {
-	version := newVersion()
-	claimed, err := updateIf(ctx, d.entries, seenEntry(ref, seen), bson.D{
-		kv("$set", bson.D{kv("due", until), kv("version", version)}),
+// Postpone makes an entry due again at until, and counts an attempt, if its
+// version is still seen. False: somebody else marked, postponed or removed it.
+func (d *Dirty) Postpone(ctx context.Context, ref push.Ref, seen string, until time.Time) (bool, error) {
+	postponed, err := updateIf(ctx, d.entries, seenEntry(ref, seen), bson.D{
+		kv("$set", bson.D{kv("due", until), kv("version", newVersion())}),
 		kv("$inc", bson.D{kv("attempts", 1)}),
 	})
 	if err != nil {
-		return "", false, fmt.Errorf("claim dirty code %s: %w", ref.Code, err)
+		return false, fmt.Errorf("postpone dirty code %s: %w", ref.Code, err)
 	}
-	if !claimed {
-		return "", false, nil
-	}
-	return version, true, nil
+	return postponed, nil
 }
 
-// Remove takes a code out of the set if its entry's version is still seen.
-// False: somebody marked or claimed it since, or it is gone already.
-func (d *Dirty) Remove(ctx context.Context, ref push.Ref, seen string) (bool, error) {
-	result, err := d.entries.DeleteOne(ctx, seenEntry(ref, seen))
-	if err != nil {
-		return false, fmt.Errorf("remove dirty code %s: %w", ref.Code, err)
+// Seen is an entry as somebody saw it.
+type Seen struct {
+	push.Ref
+	Version string
+}
+
+// Remove takes codes out of the set, in one round trip, and returns how many:
+// an entry stays when somebody marked or postponed it since it was seen. After
+// an error some may have been removed.
+func (d *Dirty) Remove(ctx context.Context, seen ...Seen) (int, error) {
+	if len(seen) == 0 {
+		return 0, nil
 	}
-	return result.DeletedCount > 0, nil
+	removals := make([]mongo.WriteModel, len(seen))
+	for i, s := range seen {
+		removals[i] = mongo.NewDeleteOneModel().SetFilter(seenEntry(s.Ref, s.Version))
+	}
+	result, err := d.entries.BulkWrite(ctx, removals, options.BulkWrite().SetOrdered(false))
+	removed := 0
+	if result != nil {
+		removed = int(result.DeletedCount)
+	}
+	if err != nil {
+		return removed, fmt.Errorf("remove %d dirty codes: %w", len(seen), err)
+	}
+	return removed, nil
 }
 
 func seenEntry(ref push.Ref, version string) bson.D {

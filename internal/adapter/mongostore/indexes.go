@@ -23,10 +23,12 @@ var indexes = []struct {
 	{codesCollection, "tenant_backup", bson.D{kv("tenant", 1), kv("backups", 1)}, false},
 	// Which codes does a tenant have, by page? (tenant-wide fan-outs, the audit)
 	{codesCollection, "tenant_code", bson.D{kv("tenant", 1), kv("_id", 1)}, false},
-	// Store.ListNoted, ListFailures, ListExpired.
+	// Store.ListNoted, ListFailures, ListExpired, Expired.
 	{recordsCollection, "notes", bson.D{kv("committed.notes", 1)}, true},
 	{recordsCollection, "failure_streak", bson.D{kv("failure.streak", 1)}, true},
 	{recordsCollection, "intent_deadline", bson.D{kv("intents.deadline", 1)}, true},
+	// Dirty.DueTenants, DueOf: a tenant's storm is not in another's way.
+	{dirtyCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, false},
 	// Dirty.Due.
 	{dirtyCollection, "due", bson.D{kv("due", 1), kv("_id", 1)}, false},
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -17,12 +18,12 @@ type Entry struct {
 	push.Ref
 	Reasons   []reason.Reason // each once, in the order of their first mark
 	Detail    string          // of the last mark
-	Due       time.Time       // the earliest of the marks, or the claim
+	Due       time.Time       // the earliest of the marks since it was postponed
 	FirstSeen time.Time
 	LastSeen  time.Time
 	Count     int    // marks
-	Attempts  int    // claims
-	Version   string // another one after every mark and claim, never used twice
+	Attempts  int    // postponements
+	Version   string // another one after every mark and postponement, never used twice
 }
 
 // Dirty is push.Dirty in memory, with what a keeper does to it.
@@ -32,6 +33,7 @@ type Dirty struct {
 	clock   *Clock
 	mu      sync.Mutex
 	version int64
+	writes  int
 	entries map[push.Ref]Entry
 }
 
@@ -62,6 +64,7 @@ func (d *Dirty) Mark(ctx context.Context, mark push.Mark) error {
 		e.Count++
 		e.Version = d.nextVersion()
 		d.entries[mark.Ref] = e
+		d.writes++
 	})
 }
 
@@ -80,55 +83,77 @@ func (d *Dirty) Get(_ context.Context, ref push.Ref) (Entry, bool, error) {
 
 // List returns the entries after a code, by "tenant/code", at most limit.
 func (d *Dirty) List(_ context.Context, after push.Ref, limit int) ([]Entry, error) {
-	all := d.sorted(byRef)
-	if after != (push.Ref{}) {
-		all = slices.DeleteFunc(all, func(e Entry) bool { return byRef(e, Entry{Ref: after}) <= 0 })
+	all := d.some(func(e Entry) bool { return after == (push.Ref{}) || byRef(e, Entry{Ref: after}) > 0 })
+	slices.SortFunc(all, byRef)
+	return all[:min(limit, len(all))], nil
+}
+
+// DueTenants returns the tenants that have an entry whose time has come.
+func (d *Dirty) DueTenants(_ context.Context, now time.Time) ([]string, error) {
+	tenants := map[string]bool{}
+	for _, e := range d.some(func(e Entry) bool { return !e.Due.After(now) }) {
+		tenants[e.Tenant] = true
 	}
-	return all[:min(limit, len(all))], nil
+	return slices.Sorted(maps.Keys(tenants)), nil
 }
 
-// Due returns the entries whose time has come, the earliest first.
-func (d *Dirty) Due(_ context.Context, now time.Time, limit int) ([]Entry, error) {
-	all := d.sorted(func(a, b Entry) int { return cmp.Or(a.Due.Compare(b.Due), byRef(a, b)) })
-	all = slices.DeleteFunc(all, func(e Entry) bool { return e.Due.After(now) })
-	return all[:min(limit, len(all))], nil
+// DueOf returns the entries of a tenant whose time has come, the earliest
+// first.
+func (d *Dirty) DueOf(_ context.Context, tenant string, now time.Time, limit int) ([]Entry, error) {
+	due := d.some(func(e Entry) bool { return e.Tenant == tenant && !e.Due.After(now) })
+	slices.SortFunc(due, func(a, b Entry) int { return cmp.Or(a.Due.Compare(b.Due), byRef(a, b)) })
+	return due[:min(limit, len(due))], nil
 }
 
-// Claim takes an entry until then, if its version is still seen, and returns
-// the new version.
-func (d *Dirty) Claim(_ context.Context, ref push.Ref, seen string, until time.Time) (string, bool, error) {
+// Postpone makes an entry due again at until, if its version is still seen.
+func (d *Dirty) Postpone(_ context.Context, ref push.Ref, seen string, until time.Time) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	e, ok := d.entries[ref]
 	if !ok || e.Version != seen {
-		return "", false, nil
+		return false, nil
 	}
 	e.Due, e.Version = stored(until), d.nextVersion()
 	e.Attempts++
 	d.entries[ref] = e
-	return e.Version, true, nil
-}
-
-// Remove takes a code out of the set, if its version is still seen.
-func (d *Dirty) Remove(_ context.Context, ref push.Ref, seen string) (bool, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if e, ok := d.entries[ref]; !ok || e.Version != seen {
-		return false, nil
-	}
-	delete(d.entries, ref)
+	d.writes++
 	return true, nil
 }
 
-func (d *Dirty) sorted(order func(a, b Entry) int) []Entry {
+// Remove takes codes out of the set whose versions are still those seen, and
+// returns how many. Of an entry only Ref and Version count.
+func (d *Dirty) Remove(_ context.Context, seen ...Entry) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all := make([]Entry, 0, len(d.entries))
-	for _, e := range d.entries {
-		all = append(all, e)
+	removed := 0
+	for _, s := range seen {
+		d.writes++
+		if e, ok := d.entries[s.Ref]; ok && e.Version == s.Version {
+			delete(d.entries, s.Ref)
+			removed++
+		}
 	}
-	slices.SortFunc(all, order)
-	return all
+	return removed, nil
+}
+
+// Writes is how many documents were marked, postponed or asked to be removed.
+func (d *Dirty) Writes() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.writes
+}
+
+// some returns the entries that are wanted, in no order.
+func (d *Dirty) some(wanted func(Entry) bool) []Entry {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var some []Entry
+	for _, e := range d.entries {
+		if wanted(e) {
+			some = append(some, e)
+		}
+	}
+	return some
 }
 
 func byRef(a, b Entry) int {

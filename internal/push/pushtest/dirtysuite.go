@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,9 +20,11 @@ type DirtySet interface {
 	push.Dirty
 	Get(ctx context.Context, ref push.Ref) (Entry, bool, error)
 	List(ctx context.Context, after push.Ref, limit int) ([]Entry, error)
-	Due(ctx context.Context, now time.Time, limit int) ([]Entry, error)
-	Claim(ctx context.Context, ref push.Ref, seen string, until time.Time) (string, bool, error)
-	Remove(ctx context.Context, ref push.Ref, seen string) (bool, error)
+	DueTenants(ctx context.Context, now time.Time) ([]string, error)
+	DueOf(ctx context.Context, tenant string, now time.Time, limit int) ([]Entry, error)
+	Postpone(ctx context.Context, ref push.Ref, seen string, until time.Time) (bool, error)
+	// Remove goes by Ref and Version of each entry.
+	Remove(ctx context.Context, seen ...Entry) (int, error)
 }
 
 // DirtyBench is a dirty set under test and the clock it takes its time from.
@@ -34,18 +37,20 @@ type DirtyBench struct {
 // from the factory, which cleans up after itself.
 func TestDirty(t *testing.T, factory func(t *testing.T, clock *Clock) DirtySet) {
 	tests := map[string]func(t *testing.T, b DirtyBench){
-		"keeps a mark":                                  dirtyMark,
-		"adds to a mark":                                dirtyMarkAgain,
-		"keeps one entry a code, whoever marks":         dirtyMarkRace,
-		"keeps the tenants apart":                       dirtyTenants,
-		"pages in one order":                            dirtyList,
-		"gives out what is due, the earliest first":     dirtyDue,
-		"is claimed by one keeper":                      dirtyClaimRace,
-		"keeps a claimed code until its keeper is done": dirtyClaim,
-		"does not remove what was marked since":         dirtyMarkAfterClaim,
-		"does not mistake a new entry for an old one":   dirtyRecreated,
-		"loses no mark to a removal beside it":          dirtyMarkBesideRemove,
-		"cannot be marked when the context has ended":   dirtyCancelled,
+		"keeps a mark":                                dirtyMark,
+		"adds to a mark":                              dirtyMarkAgain,
+		"keeps one entry a code, whoever marks":       dirtyMarkRace,
+		"keeps the tenants apart":                     dirtyTenants,
+		"pages in one order":                          dirtyList,
+		"gives out what is due, the earliest first":   dirtyDue,
+		"tells who has something due":                 dirtyDueTenants,
+		"is postponed by one keeper":                  dirtyPostponeRace,
+		"keeps a postponed code until then":           dirtyPostpone,
+		"is due earlier when marked after":            dirtyMarkAfterPostpone,
+		"removes many at once, but none marked since": dirtyRemoveMany,
+		"does not mistake a new entry for an old one": dirtyRecreated,
+		"loses no mark to a removal beside it":        dirtyMarkBesideRemove,
+		"cannot be marked when the context has ended": dirtyCancelled,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -138,9 +143,9 @@ func dirtyList(t *testing.T, b DirtyBench) {
 func dirtyDue(t *testing.T, b DirtyBench) {
 	now := b.Clock.Now()
 	for i, in := range []time.Duration{time.Minute, -time.Minute, 0, -time.Hour, time.Millisecond} {
-		ref := push.Ref{Tenant: "acme", Code: fmt.Sprintf("code-%d", i)}
-		b.mark(t, ref, reason.Overflow, "", now.Add(in))
+		b.mark(t, codeOf("acme", i), reason.Overflow, "", now.Add(in))
 	}
+	b.mark(t, push.Ref{Tenant: "acme2", Code: "code-9"}, reason.Overflow, "", now.Add(-time.Hour))
 	if diff := cmp.Diff([]string{"code-3", "code-1", "code-2"}, b.due(t, now, 10)); diff != "" {
 		t.Errorf("due now (-want +got):\n%s", diff)
 	}
@@ -149,51 +154,92 @@ func dirtyDue(t *testing.T, b DirtyBench) {
 	}
 }
 
-func dirtyClaimRace(t *testing.T, b DirtyBench) {
+func dirtyDueTenants(t *testing.T, b DirtyBench) {
+	now := b.Clock.Now()
+	for i, in := range []time.Duration{-time.Hour, 0, time.Minute} {
+		b.mark(t, codeOf("acme", i), reason.Overflow, "", now.Add(in))
+		b.mark(t, codeOf("globex", i), reason.Overflow, "", now.Add(in))
+	}
+	b.mark(t, codeOf("initech", 0), reason.Overflow, "", now.Add(time.Millisecond))
+	tenants, err := b.Dirty.DueTenants(t.Context(), now)
+	slices.Sort(tenants)
+	if diff := cmp.Diff([]string{"acme", "globex"}, tenants); diff != "" || err != nil {
+		t.Errorf("tenants with something due: %v (-want +got):\n%s", err, diff)
+	}
+	if none, err := b.Dirty.DueTenants(t.Context(), now.Add(-2*time.Hour)); len(none) != 0 || err != nil {
+		t.Errorf("tenants with something due before all = %v, %v", none, err)
+	}
+}
+
+func dirtyPostponeRace(t *testing.T, b DirtyBench) {
 	now := b.Clock.Now()
 	b.mark(t, acme, reason.Overflow, "", now)
 	seen := b.get(t, acme).Version
 	wins := race(t, 16, func(int) (bool, error) {
-		_, ok, err := b.Dirty.Claim(t.Context(), acme, seen, now.Add(time.Minute))
-		return ok, err
+		return b.Dirty.Postpone(t.Context(), acme, seen, now.Add(time.Minute))
 	})
 	if wins != 1 {
-		t.Errorf("%d keepers claimed one entry", wins)
+		t.Errorf("%d keepers postponed one entry", wins)
 	}
 }
 
-func dirtyClaim(t *testing.T, b DirtyBench) {
+func dirtyPostpone(t *testing.T, b DirtyBench) {
 	now := b.Clock.Now()
 	b.mark(t, acme, reason.Overflow, "x", now)
 	seen := b.get(t, acme).Version
-	version := b.claim(t, seen, now.Add(time.Minute))
-	if version == seen {
-		t.Error("a claim did not change the version")
-	}
+	b.postpone(t, seen, now.Add(time.Minute))
 	if got := b.due(t, now, 10); len(got) != 0 {
-		t.Errorf("a claimed code is still due: %v", got)
+		t.Errorf("a postponed code is still due: %v", got)
 	}
 	b.want(t, acme, Entry{
 		Ref: acme, Reasons: []reason.Reason{reason.Overflow}, Detail: "x", Due: now.Add(time.Minute),
 		FirstSeen: now, LastSeen: now, Count: 1, Attempts: 1,
 	})
 	b.wantKept(t, seen)
+	version := b.get(t, acme).Version
 	b.wantRemoved(t, version)
 	b.wantKept(t, version)
-	if _, ok, err := b.Dirty.Claim(t.Context(), acme, version, now); ok || err != nil {
-		t.Errorf("a clean code was claimed: %v, %v", ok, err)
+	if ok, err := b.Dirty.Postpone(t.Context(), acme, version, now); ok || err != nil {
+		t.Errorf("a clean code was postponed: %v, %v", ok, err)
 	}
 }
 
-func dirtyMarkAfterClaim(t *testing.T, b DirtyBench) {
+func dirtyMarkAfterPostpone(t *testing.T, b DirtyBench) {
 	now := b.Clock.Now()
 	b.mark(t, acme, reason.Overflow, "", now)
-	version := b.claim(t, b.get(t, acme).Version, now.Add(time.Hour))
+	b.postpone(t, b.get(t, acme).Version, now.Add(time.Hour))
+	version := b.get(t, acme).Version
 	b.mark(t, acme, reason.Transient, "", now.Add(time.Minute))
 	b.wantKept(t, version)
 	if got := b.get(t, acme); !got.Due.Equal(now.Add(time.Minute)) || got.Attempts != 1 {
-		t.Errorf("a mark after the claim: %+v, want due in a minute", got)
+		t.Errorf("a mark after it was postponed: %+v, want due in a minute", got)
 	}
+}
+
+func dirtyRemoveMany(t *testing.T, b DirtyBench) {
+	const n = 10
+	now := b.Clock.Now()
+	for i := range n {
+		b.mark(t, codeOf("acme", i), reason.Overflow, "", now)
+	}
+	seen, err := b.Dirty.DueOf(t.Context(), "acme", now, n)
+	if err != nil || len(seen) != n {
+		t.Fatalf("DueOf = %d entries, %v", len(seen), err)
+	}
+	b.mark(t, codeOf("acme", 3), reason.Transient, "", now)
+	if removed, err := b.Dirty.Remove(t.Context(), seen...); removed != n-1 || err != nil {
+		t.Errorf("Remove = %d, %v; want all but the one marked since", removed, err)
+	}
+	if diff := cmp.Diff([]string{"code-3"}, b.due(t, now, n)); diff != "" {
+		t.Errorf("left (-want +got):\n%s", diff)
+	}
+	if removed, err := b.Dirty.Remove(t.Context()); removed != 0 || err != nil {
+		t.Errorf("Remove of nothing = %d, %v", removed, err)
+	}
+}
+
+func codeOf(tenant string, i int) push.Ref {
+	return push.Ref{Tenant: tenant, Code: fmt.Sprintf("code-%d", i)}
 }
 
 func dirtyRecreated(t *testing.T, b DirtyBench) {
@@ -219,11 +265,11 @@ func dirtyMarkBesideRemove(t *testing.T, b DirtyBench) {
 		if !found || err != nil {
 			return false, err
 		}
-		removed, err := b.Dirty.Remove(t.Context(), acme, entry.Version)
-		if removed {
+		removed, err := b.Dirty.Remove(t.Context(), entry)
+		if removed == 1 {
 			covered.Add(int64(entry.Count))
 		}
-		return removed, err
+		return removed == 1, err
 	})
 	left, _, err := b.Dirty.Get(t.Context(), acme)
 	if err != nil {
@@ -272,32 +318,33 @@ func (b DirtyBench) want(t *testing.T, ref push.Ref, want Entry) {
 	}
 }
 
-func (b DirtyBench) claim(t *testing.T, seen string, until time.Time) string {
+func (b DirtyBench) postpone(t *testing.T, seen string, until time.Time) {
 	t.Helper()
-	version, ok, err := b.Dirty.Claim(t.Context(), acme, seen, until)
-	if !ok || err != nil {
-		t.Fatalf("Claim = %v, %v; want true", ok, err)
+	if ok, err := b.Dirty.Postpone(t.Context(), acme, seen, until); !ok || err != nil {
+		t.Fatalf("Postpone = %v, %v; want true", ok, err)
 	}
-	return version
+	if b.get(t, acme).Version == seen {
+		t.Error("postponing did not change the version")
+	}
 }
 
 func (b DirtyBench) wantRemoved(t *testing.T, seen string) {
 	t.Helper()
-	if ok, err := b.Dirty.Remove(t.Context(), acme, seen); !ok || err != nil {
-		t.Errorf("Remove = %v, %v; want true", ok, err)
+	if n, err := b.Dirty.Remove(t.Context(), Entry{Ref: acme, Version: seen}); n != 1 || err != nil {
+		t.Errorf("Remove = %d, %v; want 1", n, err)
 	}
 }
 
 func (b DirtyBench) wantKept(t *testing.T, seen string) {
 	t.Helper()
-	if ok, err := b.Dirty.Remove(t.Context(), acme, seen); ok || err != nil {
-		t.Errorf("Remove of an entry that is another now = %v, %v; want false", ok, err)
+	if n, err := b.Dirty.Remove(t.Context(), Entry{Ref: acme, Version: seen}); n != 0 || err != nil {
+		t.Errorf("Remove of an entry that is another now = %d, %v; want 0", n, err)
 	}
 }
 
 func (b DirtyBench) due(t *testing.T, now time.Time, limit int) []string {
 	t.Helper()
-	entries, err := b.Dirty.Due(t.Context(), now, limit)
+	entries, err := b.Dirty.DueOf(t.Context(), "acme", now, limit)
 	if err != nil {
 		t.Fatalf("Due: %v", err)
 	}

@@ -97,8 +97,10 @@ const (
 	nameDeadLetters  = "rollcall.dead_letters"
 )
 
-// Catalog is the table of all instruments of the refresher.
-func Catalog() []Instrument { return slices.Concat(refreshes(), calls(), messages()) }
+// Catalog is the table of all instruments.
+func Catalog() []Instrument {
+	return slices.Concat(refreshes(), calls(), messages(), keeping())
+}
 
 // refreshes are about codes: how fresh, how they end, how many wait.
 func refreshes() []Instrument {

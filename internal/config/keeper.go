@@ -1,0 +1,17 @@
+package config
+
+import "time"
+
+// Keeper says how the keepers share their role.
+type Keeper struct {
+	LeaseTTL   time.Duration `envconfig:"ROLLCALL_KEEPER_LEASE_TTL" default:"6s" accept:"1s..5m" desc:"How long a keeper that says nothing any more keeps the role. The next one takes over that long after it died, and at once when it stopped in order."`
+	LeaseRenew time.Duration `envconfig:"ROLLCALL_KEEPER_LEASE_RENEW" default:"2s" accept:"100ms..1m" desc:"How often the keeper at work says that it is there. It stops working when it could not for two thirds of the time above."`
+}
+
+func (k Keeper) rules() []contradiction {
+	return []contradiction{{
+		names:   []string{"ROLLCALL_KEEPER_LEASE_RENEW", "ROLLCALL_KEEPER_LEASE_TTL"},
+		broken:  3*k.LeaseRenew > k.LeaseTTL,
+		because: "one renewal that fails would cost the role, so the first must be a third of the second at most",
+	}}
+}

@@ -1,0 +1,130 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+const (
+	nameLease     = "rollcall.keeper.lease"
+	nameTakeovers = "rollcall.keeper.takeovers"
+	nameSweep     = "rollcall.keeper.sweep"
+	nameReleased  = "rollcall.keeper.released"
+	nameMarked    = "rollcall.keeper.marked"
+)
+
+// Sweep is one of the keeper's loops.
+type Sweep string
+
+// The sweeps.
+const (
+	SweepRelease Sweep = "release" // dirty codes that are due
+	SweepIntents Sweep = "intents" // pushes that were left without an outcome
+)
+
+// keeping are about the keeper.
+func keeping() []Instrument {
+	return []Instrument{
+		{
+			Name: nameLease, Prometheus: "rollcall_keeper_lease", Kind: UpDownCounter, Unit: "{lease}",
+			What:   "1 while this keeper holds the lease and works, 0 while it stands by.",
+			Action: "The sum over all keepers is 1. Zero for longer than ROLLCALL_KEEPER_LEASE_TTL and a few seconds: no keeper runs, or none reaches MongoDB, and dirty codes stay dirty. Two for a moment, after one was paused, does no harm.",
+		},
+		{
+			Name: nameTakeovers, Prometheus: "rollcall_keeper_takeovers_total", Kind: Counter, Unit: "{takeover}",
+			Labels: []Label{{"opening", []string{"released", "expired", Other}}},
+			What:   "Times that this keeper began to work: the one before had stopped in order (released), or was not heard of any more (expired).",
+			Action: "expired more often than keepers die: they do not reach MongoDB in time, or are starved of CPU; see the log for the lease.",
+		},
+		{
+			Name: nameSweep, Prometheus: "rollcall_keeper_sweep_seconds", Kind: Histogram, Unit: "s",
+			Labels:  []Label{{"sweep", []string{string(SweepRelease), string(SweepIntents), Other}}},
+			Buckets: []float64{0.025, 0.1, 0.25, 0.5, 1, 5, 30},
+			What:    "How long one sweep took.",
+			Action:  "release above 1 s: dirty codes come back more slowly than their tenants' pace; MongoDB or the broker is slow, or the indexes are missing.",
+		},
+		{
+			Name: nameReleased, Prometheus: "rollcall_keeper_released_total", Kind: Counter, Unit: "{code}",
+			Labels: []Label{label("reason", nil, waits, failures)},
+			What:   "Dirty codes given back to the refreshers, by the reason they were first marked with.",
+			Action: "The counterpart of rollcall.parks. A code that comes back for the same failure again and again: `rollcall dirty` shows how often it was marked.",
+		},
+		{
+			Name: nameMarked, Prometheus: "rollcall_keeper_marked_total", Kind: Counter, Unit: "{code}",
+			What:   "Codes made dirty because an announced push was left without an outcome.",
+			Action: "A few after a refresher died are right. A steady stream: refreshers die, or calls to WeCom end without an answer; see rollcall.pushes with outcome unknown.",
+		},
+	}
+}
+
+// Keeper records what a keeper does. Its methods are safe for concurrent use
+// and neither block nor fail.
+type Keeper struct {
+	takeovers counter
+	sweep     histogram
+	released  counter
+	marked    counter
+
+	meter metric.Meter
+	lease metric.Int64ObservableUpDownCounter
+}
+
+// NewKeeper makes the instruments of the catalog.
+func NewKeeper(meter metric.Meter) (*Keeper, error) {
+	b := builder{meter: meter}
+	k := &Keeper{
+		takeovers: b.counter(nameTakeovers),
+		sweep:     b.histogram(nameSweep),
+		released:  b.counter(nameReleased),
+		marked:    b.counter(nameMarked),
+		meter:     meter,
+	}
+	k.lease, _ = b.upDownCounter(nameLease)
+	if b.err != nil {
+		return nil, fmt.Errorf("creating the keeper's metrics: %w", b.err)
+	}
+	return k, nil
+}
+
+// TookOver records that this keeper began to work, and how the lease became
+// free.
+func (k *Keeper) TookOver(ctx context.Context, opening string) { k.takeovers.add(ctx, opening, "") }
+
+// Swept records how long a sweep took.
+func (k *Keeper) Swept(ctx context.Context, sweep Sweep, took time.Duration) {
+	k.sweep.record(ctx, took, string(sweep), "")
+}
+
+// Released records codes given back, by the reason they were marked with.
+func (k *Keeper) Released(ctx context.Context, codes map[reason.Reason]int) {
+	for why, n := range codes {
+		k.released.addMany(ctx, n, why.String())
+	}
+}
+
+// Marked records codes made dirty.
+func (k *Keeper) Marked(ctx context.Context, codes int) { k.marked.addMany(ctx, codes, "") }
+
+// ObserveLease has held asked whenever metrics are collected; it must be quick
+// and safe to call from another goroutine. Call stop before what it looks at is
+// gone.
+func (k *Keeper) ObserveLease(held func() bool) (stop func() error, err error) {
+	registration, err := k.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		o.ObserveInt64(k.lease, map[bool]int64{true: 1}[held()])
+		return nil
+	}, k.lease)
+	if err != nil {
+		return nil, fmt.Errorf("observing the lease: %w", err)
+	}
+	return registration.Unregister, nil
+}
+
+// addMany counts n at a time, of an instrument with one label or none.
+func (c counter) addMany(ctx context.Context, n int, value string) {
+	c.instrument.Add(ctx, int64(n), c.series.of(value, ""))
+}
