@@ -188,11 +188,12 @@ func (d *dirty) all() []push.Mark {
 
 // observer notes the endings.
 type observer struct {
-	mu        sync.Mutex
-	ended     []intake.Ended
-	coalesced int
-	buried    []reason.Reason
-	handed    int
+	mu     sync.Mutex
+	ended  []intake.Ended
+	acked  map[reason.Reason]int
+	nacked map[reason.Reason]int
+	buried []reason.Reason
+	paced  int
 }
 
 func (o *observer) Ended(_ context.Context, e intake.Ended) {
@@ -201,10 +202,22 @@ func (o *observer) Ended(_ context.Context, e intake.Ended) {
 	o.ended = append(o.ended, e)
 }
 
-func (o *observer) Coalesced(_ context.Context, n int) {
+func (o *observer) Acked(_ context.Context, why reason.Reason) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.coalesced += n
+	o.acked[why]++
+}
+
+func (o *observer) Nacked(_ context.Context, why reason.Reason) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.nacked[why]++
+}
+
+func (o *observer) Paced(context.Context) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.paced++
 }
 
 func (o *observer) Redelivered(context.Context) {}
@@ -213,12 +226,6 @@ func (o *observer) DeadLettered(_ context.Context, cause reason.Reason) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.buried = append(o.buried, cause)
-}
-
-func (o *observer) HandedBack(_ context.Context, n int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.handed += n
 }
 
 // bench is a running intake on fakes, in a bubble of simulated time.
@@ -241,8 +248,9 @@ var baseOptions = intake.Options{
 func run(t *testing.T, opts intake.Options, answer func(context.Context, push.Ref, func()) push.Outcome) *bench {
 	ctx, cancel := context.WithCancel(t.Context())
 	b := &bench{
-		T: t, broker: newBroker(), refresher: newRefresher(answer), dirty: &dirty{}, observer: &observer{},
-		stop: cancel, stopped: make(chan error, 1),
+		T: t, broker: newBroker(), refresher: newRefresher(answer), dirty: &dirty{},
+		observer: &observer{acked: map[reason.Reason]int{}, nacked: map[reason.Reason]int{}},
+		stop:     cancel, stopped: make(chan error, 1),
 	}
 	b.intake = intake.New(intake.Ports{Subscription: b.broker, Refresher: b.refresher, Dirty: b.dirty, Observer: b.observer}, opts)
 	go func() { b.stopped <- b.intake.Run(ctx) }()

@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/intake/desk"
 	"github.com/rollcall-dev/rollcall/internal/keyqueue"
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
 // Options of an Intake. All are required.
@@ -73,7 +74,8 @@ type Intake struct {
 	wake   *sync.Cond // ready work, or closed
 	desk   *desk.Desk[message]
 	closed bool
-	armed  time.Time // when keepDeadlines wakes by itself; zero: never
+	armed  time.Time                      // when keepDeadlines wakes by itself; zero: never
+	waits  map[keyqueue.Key]reason.Reason // what the codes that wait here wait for
 
 	poke   chan struct{} // an earlier deadline than armed
 	graves chan Delivery // poison on its way to the dead-letter topic
@@ -87,9 +89,14 @@ type message struct {
 	trace        map[string]string
 }
 
+func (m message) key() keyqueue.Key { return keyqueue.Key{Tenant: m.event.Tenant, Code: m.event.Code} }
+
 // New returns an Intake; Run starts it.
 func New(ports Ports, opts Options) *Intake {
-	in := &Intake{Ports: ports, opts: opts, poke: make(chan struct{}, 1), graves: make(chan Delivery, maxGraves)}
+	in := &Intake{
+		Ports: ports, opts: opts, waits: map[keyqueue.Key]reason.Reason{},
+		poke: make(chan struct{}, 1), graves: make(chan Delivery, maxGraves),
+	}
 	in.wake = sync.NewCond(&in.mu)
 	in.desk = desk.New(desk.Options[message]{
 		Queue: keyqueue.Options[message]{
@@ -171,7 +178,7 @@ func (in *Intake) receive(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("receive from the subscription: %w", err)
 		case d.Poison != nil:
-			in.queueBurial(d)
+			in.queueBurial(ctx, d)
 		default:
 			in.take(ctx, d)
 		}
@@ -182,20 +189,29 @@ func (in *Intake) take(ctx context.Context, d Delivery) {
 	if d.Redeliveries > 0 {
 		in.Observer.Redelivered(ctx)
 	}
-	touch := keyqueue.Touch[message]{
-		Key:         keyqueue.Key{Tenant: d.Event.Tenant, Code: d.Event.Code},
-		Message:     message{id: d.ID, redeliveries: d.Redeliveries, event: *d.Event, trace: d.Trace},
-		PublishedAt: d.PublishedAt,
+	m := message{id: d.ID, redeliveries: d.Redeliveries, event: *d.Event, trace: d.Trace}
+	acks, paced := in.touch(keyqueue.Touch[message]{Key: m.key(), Message: m, PublishedAt: d.PublishedAt})
+	if paced {
+		in.tellPaced(ctx, m.key(), m)
 	}
+	in.ack(acks)
+	in.tellCoalesced(ctx, acks)
+}
+
+// touch takes a message into the queue. It reports which messages are to be
+// acked in its stead, and whether its code pauses now for having run often: no
+// other code begins to wait by being touched.
+func (in *Intake) touch(t keyqueue.Touch[message]) (acks []message, paced bool) {
 	in.mu.Lock()
-	acks := in.desk.Touch(touch, time.Now())
+	defer in.mu.Unlock()
+	before := in.desk.Held()
+	acks = in.desk.Touch(t, time.Now())
+	if paced = in.desk.Held() > before; paced {
+		in.waits[t.Key] = reason.Paced
+	}
 	in.wake.Signal()
 	in.rearmLocked()
-	in.mu.Unlock()
-	if len(acks) > 0 {
-		in.Observer.Coalesced(ctx, len(acks))
-		in.ack(acks)
-	}
+	return acks, paced
 }
 
 // work takes one code after the other until the intake is closed. Ready codes
@@ -215,6 +231,7 @@ func (in *Intake) next() (keyqueue.Work[message], bool) {
 	defer in.mu.Unlock()
 	for !in.closed {
 		if work, ok := in.desk.Next(time.Now()); ok {
+			delete(in.waits, work.Key)
 			return work, true
 		}
 		in.wake.Wait()
@@ -222,20 +239,28 @@ func (in *Intake) next() (keyqueue.Work[message], bool) {
 	return keyqueue.Work[message]{}, false
 }
 
-func (in *Intake) ack(messages []message) { in.Subscription.Ack(ids(messages)...) }
-
-func (in *Intake) nack(messages []message) {
-	if len(messages) > 0 {
-		in.Subscription.Nack(ids(messages)...)
+func (in *Intake) ack(messages []message) {
+	if len(messages) == 0 {
+		return
 	}
+	ids := make([]MessageID, len(messages))
+	for i, m := range messages {
+		ids[i] = m.id
+	}
+	in.Subscription.Ack(ids...)
 }
 
-func ids(messages []message) []MessageID {
-	out := make([]MessageID, len(messages))
-	for i, m := range messages {
-		out[i] = m.id
+// giveBack nacks first and tells of it then.
+func (in *Intake) giveBack(ctx context.Context, messages []returned) {
+	if len(messages) == 0 {
+		return
 	}
-	return out
+	ids := make([]MessageID, len(messages))
+	for i, m := range messages {
+		ids[i] = m.id
+	}
+	in.Subscription.Nack(ids...)
+	in.tellReturned(ctx, messages)
 }
 
 // keepDeadlines ends holds when their time has come.
@@ -244,7 +269,7 @@ func (in *Intake) keepDeadlines(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		wait := BeatEvery
-		if next := in.expire(); !next.IsZero() {
+		if next := in.expire(ctx); !next.IsZero() {
 			wait = min(wait, time.Until(next))
 		}
 		timer.Reset(wait)
@@ -260,16 +285,17 @@ func (in *Intake) keepDeadlines(ctx context.Context) {
 
 // expire ends the holds that are due and returns when the next one is; zero:
 // there is none.
-func (in *Intake) expire() time.Time {
+func (in *Intake) expire(ctx context.Context) time.Time {
 	in.mu.Lock()
 	expired := in.desk.Due(time.Now())
+	back := in.returnLocked(expired.Nacks, "")
 	in.armed, _ = in.desk.NextDue()
 	for range expired.Ready {
 		in.wake.Signal()
 	}
 	next := in.armed
 	in.mu.Unlock()
-	in.nack(expired.Nacks)
+	in.giveBack(ctx, back)
 	return next
 }
 
@@ -295,10 +321,9 @@ func (in *Intake) watchJoins(ctx context.Context) {
 			return
 		case <-in.Subscription.Joined():
 			in.mu.Lock()
-			nacks := in.desk.HandBack(time.Now())
+			back := in.returnLocked(in.desk.HandBack(time.Now()), reason.HandedBack)
 			in.mu.Unlock()
-			in.nack(nacks)
-			in.Observer.HandedBack(ctx, len(nacks))
+			in.giveBack(ctx, back)
 		}
 	}
 }

@@ -131,8 +131,8 @@ func TestSiblingThatJoinsGetsAllThatIsHeld(t *testing.T) {
 		}
 		b.broker.joins <- struct{}{}
 		synctest.Wait()
-		if _, _, nacks := b.broker.counts(); nacks != 50 || b.observer.handed != 50 {
-			t.Errorf("nacked %d, counted %d; want 50", nacks, b.observer.handed)
+		if _, _, nacks := b.broker.counts(); nacks != 50 || b.observer.nacked[reason.HandedBack] != 50 {
+			t.Errorf("nacked %d, counted %d; want 50", nacks, b.observer.nacked[reason.HandedBack])
 		}
 		if got := b.intake.Stats().Held; got != 0 {
 			t.Errorf("held %d after the hand-back", got)

@@ -21,11 +21,19 @@ type Ended struct {
 }
 
 // Observer counts what happens. Its methods are called often, from several
-// goroutines, and must not wait.
+// goroutines, and must not wait. ctx carries the span that tells of the same.
 type Observer interface {
 	Ended(ctx context.Context, e Ended)
-	Coalesced(ctx context.Context, n int)
+	// Paced tells of a code that pauses for having run often: a hold that no
+	// refresh ended with.
+	Paced(ctx context.Context)
+	// Acked tells of one message that is done with: Pushed, Unchanged, Deleted,
+	// Coalesced, the reason of a park or the cause of a dead letter.
+	Acked(ctx context.Context, why reason.Reason)
+	// Nacked tells of one message that went back to the broker: the cause of a
+	// hold whose time has come, HandedBack, or the cause of a dead letter that
+	// could not be stored yet.
+	Nacked(ctx context.Context, why reason.Reason)
 	Redelivered(ctx context.Context)
 	DeadLettered(ctx context.Context, cause reason.Reason)
-	HandedBack(ctx context.Context, n int)
 }

@@ -4,11 +4,6 @@ import (
 	"context"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/propagation"
-	"go.opentelemetry.io/otel/trace"
-
 	"github.com/rollcall-dev/rollcall/internal/intake/desk"
 	"github.com/rollcall-dev/rollcall/internal/keyqueue"
 	"github.com/rollcall-dev/rollcall/internal/push"
@@ -27,9 +22,7 @@ func (in *Intake) refresh(ctx context.Context, work keyqueue.Work[message]) {
 	if _, done := settled.Outcome.(push.Done); done {
 		ended.Freshness, ended.Waited = time.Since(settled.PublishedAt), settled.Waited
 	}
-	in.report(ctx, work, settled.Outcome)
-	kind, why := push.Describe(ended.Outcome)
-	span.SetAttributes(attribute.String("rollcall.outcome", kind), attribute.String("rollcall.reason", why.String()))
+	in.report(ctx, work, settled)
 	in.Observer.Ended(ctx, ended)
 }
 
@@ -39,64 +32,42 @@ func (in *Intake) observe(key keyqueue.Key) {
 	in.desk.Observe(key)
 }
 
+// settlement is the desk's, and whether the code pauses now for having run
+// often.
+type settlement struct {
+	desk.Settlement[message]
+	paced bool
+}
+
 // settle does what the desk makes of an outcome: a code that has to be dirty
 // is marked first, and only then acked.
-func (in *Intake) settle(ctx context.Context, work keyqueue.Work[message], outcome push.Outcome) desk.Settlement[message] {
-	settled := in.settled(func(now time.Time) desk.Settlement[message] { return in.desk.Settle(work, outcome, now) })
+func (in *Intake) settle(ctx context.Context, work keyqueue.Work[message], outcome push.Outcome) settlement {
+	settled := in.settled(work, func(now time.Time) desk.Settlement[message] { return in.desk.Settle(work, outcome, now) })
 	if settled.Mark != nil {
 		mark := *settled.Mark
 		err := in.Dirty.Mark(ctx, mark)
-		settled = in.settled(func(now time.Time) desk.Settlement[message] {
+		settled = in.settled(work, func(now time.Time) desk.Settlement[message] {
 			if err != nil {
 				return in.desk.NotParked(work, err, now)
 			}
 			return in.desk.Parked(work, mark, now)
 		})
 	}
-	if len(settled.Acks) > 0 {
-		in.ack(settled.Acks)
-	}
+	in.ack(settled.Acks)
 	return settled
 }
 
-// settled asks the desk, and wakes whoever its answer concerns.
-func (in *Intake) settled(ask func(now time.Time) desk.Settlement[message]) desk.Settlement[message] {
+// settled asks the desk, notes what the code waits for, and wakes whoever the
+// answer concerns.
+func (in *Intake) settled(work keyqueue.Work[message], ask func(now time.Time) desk.Settlement[message]) settlement {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	settled := ask(time.Now())
+	before := in.desk.Held()
+	settled := settlement{Settlement: ask(time.Now())}
+	if in.desk.Held() > before {
+		settled.paced = in.noteWaitLocked(work.Key, settled.Outcome)
+	}
 	in.wake.Signal()
 	in.rearmLocked()
 	return settled
-}
-
-// report logs what a person may have to look at.
-func (in *Intake) report(ctx context.Context, work keyqueue.Work[message], outcome push.Outcome) {
-	switch out := outcome.(type) {
-	case push.Park:
-		in.opts.Logger.WarnContext(ctx, "code parked in the dirty set", "tenant", work.Tenant, "code", work.Code,
-			"reason", out.Mark.Reason, "detail", out.Mark.Detail, "due", out.Mark.Due)
-	case push.Fail:
-		if ctx.Err() != nil {
-			return // cancelled by the stop; the message goes to a sibling
-		}
-		trace.SpanFromContext(ctx).SetStatus(codes.Error, out.Class.String())
-		in.opts.Logger.ErrorContext(ctx, "refresh failed", "tenant", work.Tenant, "code", work.Code,
-			"reason", out.Class, "error", out.Err)
-	case push.Done, push.Hold:
-	}
-}
-
-// startSpan continues the producer's trace.
-func (in *Intake) startSpan(ctx context.Context, work keyqueue.Work[message]) (context.Context, trace.Span) {
-	ctx = in.opts.Propagator.Extract(ctx, propagation.MapCarrier(work.Message.trace))
-	return in.opts.Tracer.Start(ctx, "process rollcall-refresh", trace.WithSpanKind(trace.SpanKindConsumer),
-		trace.WithAttributes(
-			attribute.String("messaging.system", "pulsar"),
-			attribute.String("messaging.operation.type", "process"),
-			attribute.String("messaging.operation.name", "process"),
-			attribute.String("messaging.message.id", work.Message.id.String()),
-			attribute.String("rollcall.tenant", work.Tenant),
-			attribute.String("rollcall.code", work.Code),
-			attribute.String("rollcall.event.reason", work.Message.event.Reason),
-		))
 }

@@ -26,15 +26,6 @@ func (o observer) Ended(ctx context.Context, e intake.Ended) {
 	}
 }
 
-func (o observer) Coalesced(ctx context.Context, n int) {
-	for range n {
-		o.Refresher.Coalesced(ctx)
-	}
-}
-
-// HandedBack counts nothing: the redeliveries that follow are counted.
-func (o observer) HandedBack(context.Context, int) {}
-
 // backlog reads the intake's numbers for the metrics.
 func backlog(stats keyqueue.Stats) metrics.Backlog {
 	return metrics.Backlog{Runnable: stats.Ready, InFlight: stats.InFlight, Held: stats.ByCause}

@@ -32,11 +32,11 @@ func counts(t *testing.T, reader sdkmetric.Reader) string {
 			switch data := m.Data.(type) {
 			case metricdata.Sum[int64]:
 				for _, p := range data.DataPoints {
-					fmt.Fprintf(&b, "%s%v %d\n", m.Name, p.Attributes.Encoded(attribute.DefaultEncoder()), p.Value)
+					fmt.Fprintf(&b, "%s{%s} %d\n", m.Name, p.Attributes.Encoded(attribute.DefaultEncoder()), p.Value)
 				}
 			case metricdata.Histogram[float64]:
 				for _, p := range data.DataPoints {
-					fmt.Fprintf(&b, "%s%v %d\n", m.Name, p.Attributes.Encoded(attribute.DefaultEncoder()), p.Count)
+					fmt.Fprintf(&b, "%s{%s} %d\n", m.Name, p.Attributes.Encoded(attribute.DefaultEncoder()), p.Count)
 				}
 			}
 		}
@@ -58,9 +58,9 @@ func TestOnlyPushesCountAsFreshness(t *testing.T) {
 	}
 	o.Ended(t.Context(), intake.Ended{Outcome: push.Done{Reason: reason.Pushed}, Freshness: time.Second, Waited: reason.Throttled})
 	o.Ended(t.Context(), intake.Ended{Outcome: push.Park{Mark: push.Mark{Reason: reason.Overflow}}})
-	o.Coalesced(t.Context(), 3)
+	o.Acked(t.Context(), reason.Coalesced)
 	got := counts(t, reader)
-	for _, want := range []string{"rollcall.refresh.freshness", "throttled=true", "rollcall.parks", "overflow", "rollcall.coalesced 3"} {
+	for _, want := range []string{"rollcall.refresh.freshness", "throttled=true", "rollcall.parks", "overflow", "rollcall.coalesced{} 1"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

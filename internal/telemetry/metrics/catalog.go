@@ -14,6 +14,7 @@ const (
 	Counter       Kind = "counter"
 	Histogram     Kind = "histogram"
 	UpDownCounter Kind = "observable up-down counter"
+	Observed      Kind = "observable counter"
 )
 
 // Other stands for a value that is not in its label's set.
@@ -57,19 +58,22 @@ var (
 	answers   = Label{"outcome", []string{string(Applied), string(Refused), string(Unknown), Other}}
 
 	waits = []reason.Reason{
-		reason.Throttled, reason.Blocked, reason.SlowLane, reason.Backoff, reason.BreakerOpen, reason.Contended,
-		reason.Suspended, reason.Overflow, reason.StoreDown, reason.HandedBack,
+		reason.Throttled, reason.Blocked, reason.SlowLane, reason.Backoff, reason.BreakerOpen, reason.Unsettled,
+		reason.Paced, reason.Contended, reason.Suspended, reason.Overflow, reason.StoreDown, reason.HandedBack,
 	}
 	failures = []reason.Reason{
 		reason.Transient, reason.Gone, reason.BadMember, reason.Credentials, reason.UnknownError, reason.Panicked,
 		reason.UnknownTenant, reason.UnknownCode, reason.InvalidFacts, reason.WrongTenant,
 	}
+	empties   = []reason.Reason{reason.NobodyLeft} // a verdict that is parked
 	successes = []reason.Reason{
 		reason.Pushed, reason.Unchanged, reason.Coalesced, reason.Deleted, reason.NobodyLeft, reason.BlastRadius,
 	}
 	poisons = []reason.Reason{
 		reason.Undecodable, reason.WrongVersion, reason.NoKey, reason.KeyMismatch, reason.TooLarge,
 	}
+	alerts     = []reason.Reason{reason.Blocked, reason.Throttled, reason.Suspended, reason.Quarantined, reason.Unsettled, reason.StoreDown, reason.NobodyLeft}
+	alertFates = Label{"outcome", []string{string(AlertSent), string(AlertLogged), string(AlertMerged), string(AlertElsewhere), string(AlertDropped), string(AlertFailed), Other}}
 )
 
 // label makes the label of sets of reasons, and "other".
@@ -95,11 +99,17 @@ const (
 	nameCoalesced    = "rollcall.coalesced"
 	nameParks        = "rollcall.parks"
 	nameDeadLetters  = "rollcall.dead_letters"
+	nameAcks         = "rollcall.acks"
+	nameNacks        = "rollcall.nacks"
+	nameAlerts       = "rollcall.alerts"
+	nameResubscribed = "rollcall.broker.resubscriptions"
+	nameAcksDropped  = "rollcall.broker.acks_dropped"
+	nameBatched      = "rollcall.broker.batched_messages"
 )
 
 // Catalog is the table of all instruments.
 func Catalog() []Instrument {
-	return slices.Concat(refreshes(), calls(), messages(), keeping())
+	return slices.Concat(refreshes(), calls(), messages(), broker(), keeping())
 }
 
 // refreshes are about codes: how fresh, how they end, how many wait.
@@ -122,12 +132,12 @@ func refreshes() []Instrument {
 		{
 			Name: nameOutcomes, Prometheus: "rollcall_outcomes_total", Kind: Counter, Unit: "{refresh}",
 			Labels: []Label{endings, label("reason", nil, successes, waits, failures)},
-			What:   "How refreshes ended, and why.",
+			What:   "How refreshes ended, and why. hold with reason paced is no refresh: a code that ran often just now pauses before the next.",
 			Action: "fail, or a growing share of hold with reason store_down: look at /readyz. panicked is a bug: report it with the log. nobody_left: a code cannot take customers; `rollcall explain` says why.",
 		},
 		{
 			Name: nameBacklog, Prometheus: "rollcall_backlog", Kind: UpDownCounter, Unit: "{code}",
-			Labels: []Label{states, label("cause", []string{None}, waits)},
+			Labels: []Label{states, label("cause", []string{None}, waits, []reason.Reason{reason.Panicked})},
 			What:   "Codes in this process now: waiting for a worker (runnable), worked on (in_flight), or held until a deadline, by cause. cause is none unless held.",
 			Action: "runnable above zero for minutes: add workers or instances. held is no reason to scale: those codes wait for WeCom or for their lane. held near ROLLCALL_REFRESHER_MAX_HELD: codes overflow into the dirty set.",
 		},
@@ -149,6 +159,12 @@ func calls() []Instrument {
 			What:   "Pushes that had to wait, because of our own pace (throttled), a block after 45009 (blocked), a vendor in trouble (breaker_open), or because nobody could be asked (store_down).",
 			Action: "throttled is normal in a storm. blocked must stay at zero: see rollcall.pushes. store_down: Redis is gone and each instance paces itself.",
 		},
+		{
+			Name: nameAlerts, Prometheus: "rollcall_alerts_total", Kind: Counter, Unit: "{alert}",
+			Labels: []Label{label("kind", nil, alerts), alertFates},
+			What:   "Alerts for a person, by what they are about: sent to the group robot, logged because none is configured, merged into another, left to another instance, dropped because too many wait, or failed.",
+			Action: "docs/signals.md says what each kind means. failed: the robot's URL is wrong or WeCom is not reachable; the alert is in the log.",
+		},
 	}
 }
 
@@ -166,8 +182,20 @@ func messages() []Instrument {
 			Action: "Nothing: each of these is a call saved.",
 		},
 		{
+			Name: nameAcks, Prometheus: "rollcall_acks_total", Kind: Counter, Unit: "{message}",
+			Labels: []Label{label("reason", nil, []reason.Reason{reason.Pushed, reason.Unchanged, reason.Coalesced, reason.Deleted}, waits, failures, empties, poisons)},
+			What:   "Messages acknowledged, by what they ended with: a refresh, a newer message of the same code, a park or a dead letter.",
+			Action: "Nothing by itself. A log line of the same reason, at level debug, names each message.",
+		},
+		{
+			Name: nameNacks, Prometheus: "rollcall_nacks_total", Kind: Counter, Unit: "{message}",
+			Labels: []Label{label("reason", nil, waits, failures, poisons)},
+			What:   "Messages given back to the broker, which delivers them again: the cause of a hold whose time has come, handed_back when another consumer joined, or the cause of a dead letter that could not be stored yet.",
+			Action: "handed_back all the time: instances come and go. The cause of a dead letter: the dead-letter topic cannot be written.",
+		},
+		{
 			Name: nameParks, Prometheus: "rollcall_parks_total", Kind: Counter, Unit: "{code}",
-			Labels: []Label{label("reason", nil, waits, failures)},
+			Labels: []Label{label("reason", nil, waits, failures, empties)},
 			What:   "Codes put into the dirty set, by reason. The keeper brings them back when they are due.",
 			Action: "overflow: a storm larger than ROLLCALL_REFRESHER_MAX_HELD, or a tenant that wants more than its hour allows. Failures: `rollcall dirty list` names the codes.",
 		},
@@ -176,6 +204,28 @@ func messages() []Instrument {
 			Labels: []Label{label("cause", nil, poisons)},
 			What:   "Messages that nobody can act on, put into the dead-letter topic.",
 			Action: "Must stay at zero. The message's properties name the cause and the producer; correct the producer and publish again.",
+		},
+	}
+}
+
+// broker are about the connection to the broker. Each process reads them off
+// its subscription.
+func broker() []Instrument {
+	return []Instrument{
+		{
+			Name: nameResubscribed, Prometheus: "rollcall_broker_resubscriptions_total", Kind: Observed, Unit: "{consumer}",
+			What:   "Consumers that had to be replaced because the client gave up on them.",
+			Action: "A few at a broker's failover are right. All the time: see the broker's log for why it closes the consumer.",
+		},
+		{
+			Name: nameAcksDropped, Prometheus: "rollcall_broker_acks_dropped_total", Kind: Observed, Unit: "{message}",
+			What:   "Acknowledgements given up because the broker did not confirm them. Each means a redelivery, which is harmless.",
+			Action: "Rising: the broker or its storage is in trouble; see /readyz and the broker's log.",
+		},
+		{
+			Name: nameBatched, Prometheus: "rollcall_broker_batched_messages_total", Kind: Observed, Unit: "{message}",
+			What:   "Messages that came in a batch: some of their keys are at the wrong consumer.",
+			Action: "Must stay at zero. A producer does not keep to docs/events.md; the log names the first one.",
 		},
 	}
 }

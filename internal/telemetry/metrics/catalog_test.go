@@ -111,10 +111,15 @@ func touchAll(t *testing.T, r *Refresher) {
 	r.Pushed(ctx, Applied, "")
 	r.BudgetRefused(ctx, reason.Throttled)
 	r.Redelivered(ctx)
-	r.Coalesced(ctx)
+	r.Acked(ctx, reason.Coalesced)
+	r.Nacked(ctx, reason.HandedBack)
+	r.Alerted(ctx, reason.Blocked, AlertSent)
 	r.Parked(ctx, reason.Overflow)
 	r.DeadLettered(ctx, reason.NoKey)
 	if _, err := r.ObserveBacklog(func() Backlog { return Backlog{} }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.ObserveBroker(func() Broker { return Broker{} }); err != nil {
 		t.Fatal(err)
 	}
 }

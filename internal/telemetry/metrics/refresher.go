@@ -25,6 +25,10 @@ type Refresher struct {
 	coalesced    counter
 	parks        counter
 	deadLetters  counter
+	acks         counter
+	nacks        counter
+	alerts       counter
+	broker       brokerCounters
 
 	meter   metric.Meter
 	backlog metric.Int64ObservableUpDownCounter
@@ -44,6 +48,10 @@ func NewRefresher(meter metric.Meter) (*Refresher, error) {
 		coalesced:    b.counter(nameCoalesced),
 		parks:        b.counter(nameParks),
 		deadLetters:  b.counter(nameDeadLetters),
+		acks:         b.counter(nameAcks),
+		nacks:        b.counter(nameNacks),
+		alerts:       b.counter(nameAlerts),
+		broker:       b.brokerCounters(),
 		meter:        meter,
 	}
 	r.backlog, r.states = b.upDownCounter(nameBacklog)
@@ -76,6 +84,13 @@ func (r *Refresher) Refreshed(ctx context.Context, outcome push.Outcome, took ti
 	r.duration.record(ctx, took, ending, "")
 }
 
+// Paced records a code that pauses because it ran often just now. It counts as
+// an outcome, hold for paced, though no refresh ended with it.
+func (r *Refresher) Paced(ctx context.Context) {
+	ending, why := push.Describe(push.Hold{Cause: reason.Paced})
+	r.outcomes.add(ctx, ending, why.String())
+}
+
 // Answer is what became of a call that replaces a list.
 type Answer string
 
@@ -102,8 +117,18 @@ func (r *Refresher) BudgetRefused(ctx context.Context, cause reason.Reason) {
 // Redelivered records a message that came again.
 func (r *Refresher) Redelivered(ctx context.Context) { r.redeliveries.add(ctx, "", "") }
 
-// Coalesced records a message whose place a newer one took.
-func (r *Refresher) Coalesced(ctx context.Context) { r.coalesced.add(ctx, "", "") }
+// Acked records a message that is done with, by what it ended with.
+func (r *Refresher) Acked(ctx context.Context, why reason.Reason) {
+	r.acks.add(ctx, why.String(), "")
+	if why == reason.Coalesced {
+		r.coalesced.add(ctx, "", "")
+	}
+}
+
+// Nacked records a message that was given back to the broker.
+func (r *Refresher) Nacked(ctx context.Context, why reason.Reason) {
+	r.nacks.add(ctx, why.String(), "")
+}
 
 // Parked records a code that is durably in the dirty set.
 func (r *Refresher) Parked(ctx context.Context, why reason.Reason) {

@@ -65,7 +65,14 @@ func TestRecording(t *testing.T) {
 		{"a push unknown", func(r *Refresher) { r.Pushed(t.Context(), Unknown, reason.Transient) }, []string{`rollcall.pushes{class=transient,outcome=unknown} 1`}},
 		{"a refusal", func(r *Refresher) { r.BudgetRefused(t.Context(), reason.Blocked) }, []string{`rollcall.budget.refusals{cause=blocked} 1`}},
 		{"a redelivery", func(r *Refresher) { r.Redelivered(t.Context()); r.Redelivered(t.Context()) }, []string{`rollcall.redeliveries{} 2`}},
-		{"coalesced", func(r *Refresher) { r.Coalesced(t.Context()) }, []string{`rollcall.coalesced{} 1`}},
+		{"an ack", func(r *Refresher) { r.Acked(t.Context(), reason.Pushed) }, []string{`rollcall.acks{reason=pushed} 1`}},
+		{
+			"coalesced", func(r *Refresher) { r.Acked(t.Context(), reason.Coalesced) },
+			[]string{`rollcall.acks{reason=coalesced} 1`, `rollcall.coalesced{} 1`},
+		},
+		{"a nack", func(r *Refresher) { r.Nacked(t.Context(), reason.HandedBack) }, []string{`rollcall.nacks{reason=handed_back} 1`}},
+		{"a pause", func(r *Refresher) { r.Paced(t.Context()) }, []string{`rollcall.outcomes{outcome=hold,reason=paced} 1`}},
+		{"an alert", func(r *Refresher) { r.Alerted(t.Context(), reason.Blocked, AlertSent) }, []string{`rollcall.alerts{kind=blocked,outcome=sent} 1`}},
 		{"a park", func(r *Refresher) { r.Parked(t.Context(), reason.Overflow) }, []string{`rollcall.parks{reason=overflow} 1`}},
 		{"a dead letter", func(r *Refresher) { r.DeadLettered(t.Context(), reason.NoKey) }, []string{`rollcall.dead_letters{cause=no_key} 1`}},
 		{"a cause nobody knows", func(r *Refresher) { r.DeadLettered(t.Context(), "tenant-4711") }, []string{`rollcall.dead_letters{cause=other} 1`}},
@@ -112,6 +119,29 @@ func TestBacklogIsAskedWhenCollected(t *testing.T) {
 	}
 }
 
+func TestTheBrokersCountersAreReadWhenCollected(t *testing.T) {
+	r, reader := newRefresher(t)
+	now := Broker{Resubscribed: 2, AcksDropped: 3, Batched: 5}
+	stop, err := r.ObserveBroker(func() Broker { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`rollcall.broker.acks_dropped{} 3`,
+		`rollcall.broker.batched_messages{} 5`,
+		`rollcall.broker.resubscriptions{} 2`,
+	}
+	if diff := cmp.Diff(want, collect(t, reader)); diff != "" {
+		t.Error(diff)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if got := collect(t, reader); len(got) != 0 {
+		t.Errorf("still asked after stop: %v", got)
+	}
+}
+
 // However it is used, the series stay within the bound of the catalog.
 func TestSeriesAreBounded(t *testing.T) {
 	r, reader := newRefresher(t)
@@ -122,6 +152,9 @@ func TestSeriesAreBounded(t *testing.T) {
 		r.BudgetRefused(t.Context(), made)
 		r.Parked(t.Context(), made)
 		r.DeadLettered(t.Context(), made)
+		r.Acked(t.Context(), made)
+		r.Nacked(t.Context(), made)
+		r.Alerted(t.Context(), made, AlertFate(made))
 	}
 	got := collect(t, reader)
 	for _, series := range got {
@@ -129,7 +162,7 @@ func TestSeriesAreBounded(t *testing.T) {
 			t.Errorf("a label from outside: %s", series)
 		}
 	}
-	if len(got) != 6 {
+	if len(got) != 9 {
 		t.Errorf("%d series, want one each: %v", len(got), got)
 	}
 }
