@@ -43,8 +43,9 @@ build: ## build the static binaries into bin/
 # budget's simulated hours take minutes under the race detector; its concurrent
 # parts run with it, the hours without.
 PROOFS := ./test/broker ./test/e2e ./test/campaign
+FAULTS := ./test/faults
 HOURS := ./internal/adapter/redisbudget
-RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|e2e|campaign)$$|/redisbudget$$')
+RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|e2e|campaign|faults)$$|/redisbudget$$')
 
 .PHONY: test
 test: $(STACK) ## every test, on a stack of its own; all but the timed ones with the race detector
@@ -55,10 +56,15 @@ test-on-stack: # within `stack run`
 	$(GO_TEST) -race -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(RACED)
 	go test -race -count=1 -timeout 5m $(TEST_FLAGS) $(HOURS)
 	go test -p 1 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(HOURS) $(PROOFS)
+	go test -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(FAULTS)
 
 .PHONY: test-proofs
 test-proofs: $(STACK) ## the timed tests alone, with their figures
 	$(STACK) run -- go test -p 1 -v -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(PROOFS)
+
+.PHONY: test-faults
+test-faults: ## kill refreshers at every step and disturb all they stand on, in full, with both tables
+	go test -v -count=1 -timeout 40m -tags integration $(TEST_FLAGS) $(FAULTS) -full
 
 .PHONY: test-unit
 test-unit: ## the tests that need no server, in seconds
