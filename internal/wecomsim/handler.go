@@ -33,6 +33,8 @@ type operation struct {
 var operations = map[string]*operation{
 	"/cgi-bin/gettoken": {api: "gettoken", method: http.MethodGet, admit: (*Sim).admitSecret, apply: (*Sim).getToken},
 
+	"/cgi-bin/webhook/send": {api: "webhook/send", method: http.MethodPost, admit: (*Sim).admitRobot, apply: (*Sim).showMessage},
+
 	"/cgi-bin/externalcontact/add_contact_way":    post("add_contact_way", (*Sim).addContactWay),
 	"/cgi-bin/externalcontact/get_contact_way":    post("get_contact_way", (*Sim).getContactWay),
 	"/cgi-bin/externalcontact/update_contact_way": writing(post("update_contact_way", (*Sim).updateContactWay)),
@@ -58,6 +60,8 @@ type exchange struct {
 	corp     *corp
 	corpID   string
 	secret   string // of the app; gettoken only
+	robot    *robot // webhook/send only
+	raw      []byte // the body
 	ask      wayRequest
 	warned   bool // the body was not quite JSON
 	entry    Call
@@ -195,6 +199,7 @@ func (x *exchange) readBody() *status {
 	if len(body) > maxBody {
 		return refuse(codeBodyTooLarge)
 	}
+	x.raw = body
 	var wrongType *json.UnmarshalTypeError
 	err = json.Unmarshal(body, &x.ask)
 	switch {

@@ -46,6 +46,7 @@ type Sim struct {
 	dice    *dice
 	tokens  *tokenBook
 	secrets *badSecrets
+	robots  robotBook
 
 	mu    sync.RWMutex
 	corps map[string]*corp
@@ -181,6 +182,7 @@ func (s *Sim) Reset() {
 	s.corps = map[string]*corp{}
 	s.mu.Unlock()
 	s.tokens.clear()
+	s.robots.clear()
 	s.ClearFaults()
 	s.Unblock()
 	s.ClearRecords()
