@@ -6,15 +6,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"fmt"
 	"log/slog"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +49,7 @@ type house struct {
 	producer *refresh.Producer
 	admin    *pulsarbus.Admin
 	fleet    *fleet.Fleet
+	busy     machine
 }
 
 // newHouse opens everything but the processes. onCall sees every call at WeCom.
@@ -241,15 +238,4 @@ func (h *house) pause(d time.Duration) {
 		h.Fatal(h.Context().Err())
 	case <-t.C:
 	}
-}
-
-// busy says how many threads of the machine want a core, on average over the
-// last minute, whoever they belong to.
-func busy() string {
-	load, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "load unknown"
-	}
-	one, _, _ := strings.Cut(string(load), " ")
-	return fmt.Sprintf("load %s on %d cores", one, runtime.NumCPU())
 }

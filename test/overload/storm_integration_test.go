@@ -34,12 +34,13 @@ type stormForm struct {
 	// be; 0: there is none, the refreshers meet it by themselves.
 	told     time.Duration
 	patience time.Duration // for the drain
+	// maxRatio bounds calm tenants' p95: in the storm over before it.
+	maxRatio float64
 }
 
 // The judgements.
 const (
 	maxResident   = 300 * mebibyte
-	maxRatio      = 1.3  // calm tenants' p95, in the storm over before it
 	maxPerCode    = 1.05 // calls a code
 	receiverQueue = 1000 // fetched ahead by the client (ROLLCALL_PULSAR_RECEIVER_QUEUE)
 )
@@ -52,8 +53,9 @@ func stormForms(t *testing.T) stormForm {
 			parkAfter: 4 * time.Second, maxHold: time.Second, maxHeld: 150,
 		},
 		codes: 2500, events: 10_000, calmTenants: 10, trickle: 50 * time.Millisecond,
-		calmFor: 8 * time.Second, publishFor: 8 * time.Second, blockedFor: 9 * time.Second, told: 10 * time.Second,
-		patience: time.Minute,
+		calmFor: 8 * time.Second, publishFor: 15 * time.Second, blockedFor: 16 * time.Second, told: 17 * time.Second,
+		patience: 3 * time.Minute,
+		maxRatio: 4, // servers, processes and the tests beside it share two cores, and the JVMs are still warming up
 	}
 	full := stormForm{
 		windows: windows{
@@ -63,6 +65,7 @@ func stormForms(t *testing.T) stormForm {
 		codes: 50_000, events: 200_000, calmTenants: 20, trickle: 50 * time.Millisecond,
 		calmFor: 30 * time.Second, publishFor: 55 * time.Second, blockedFor: 55 * time.Second,
 		patience: 5 * time.Minute,
+		maxRatio: 1.3,
 	}
 	long := full
 	long.windows = windows{
@@ -95,24 +98,27 @@ func TestStormOfABlockedTenant(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { calm.run(running, form.trickle) })
 	wg.Go(func() { watch.run(running) })
+	h.busy.since()
 	began := time.Now()
 	h.pause(form.calmFor)
-	t.Logf("calm: %v; %s", calm.between(began, time.Now()), busy())
+	t.Logf("calm: %v; %s", calm.between(began, time.Now()), h.busy.since())
 
 	blocked := time.Now()
 	wg.Go(func() { storm.publish(running) })
 	lifted := storm.block()
-	t.Logf("the block is lifted %v after it began: %d calls, %d of them refused; %s", lifted.Sub(blocked).Round(time.Second), storm.calls.Load(), storm.refused.Load(), busy())
+	t.Logf("the block is lifted %v after it began: %d calls, %d of them refused; %s", lifted.Sub(blocked).Round(time.Second), storm.calls.Load(), storm.refused.Load(), h.busy.since())
 	drained := storm.drain()
-	h.eventually(time.Minute, 200*time.Millisecond, "every event is acked and nothing is dirty", func() bool { return h.backlog() == 0 && h.dirty(1) == 0 })
 	stop()
 	wg.Wait()
+	h.eventually(time.Minute, 200*time.Millisecond, "every event is acked and nothing is dirty", func() bool {
+		return h.backlog() == 0 && h.dirty(1) == 0 && calm.lost() == 0
+	})
 
 	t.Logf("drained %v after the first push, %.0f pushes a second of %.0f allowed; %s",
-		drained.Sub(storm.first()).Round(time.Second), float64(form.codes)/drained.Sub(storm.first()).Seconds(), form.rate(refreshers), busy())
+		drained.Sub(storm.first()).Round(time.Second), float64(form.codes)/drained.Sub(storm.first()).Seconds(), form.rate(refreshers), h.busy.since())
 	storm.judge()
 	judgeLoad(t, watch, form.windows)
-	judgeCalm(t, calm, spans{began, blocked, lifted, drained})
+	judgeCalm(t, calm, spans{began, blocked, lifted, drained}, form.maxRatio)
 }
 
 // storm is a tenant with very many codes and events.
@@ -245,7 +251,7 @@ func (s *storm) drain() time.Time {
 		case <-tell.C:
 			f := s.h.fleet.Figures(s.h.Context())
 			s.h.Logf("%d of %d codes pushed; held %.0f, runnable %.0f, parked so far %.0f; %s", s.codesPushed(), s.form.codes,
-				f.Sum("rollcall_backlog", `state="held"`), f.Sum("rollcall_backlog", `state="runnable"`), f.Sum("rollcall_parks_total"), busy())
+				f.Sum("rollcall_backlog", `state="held"`), f.Sum("rollcall_backlog", `state="runnable"`), f.Sum("rollcall_parks_total"), s.h.busy.since())
 		case <-limit.C:
 			s.h.Fatalf("%d of %d codes pushed after %v", s.codesPushed(), s.form.codes, s.form.patience)
 		}
@@ -325,16 +331,13 @@ func judgeLoad(t *testing.T, w *watch, limits windows) {
 // spans of a run: calm, blocked, draining.
 type spans struct{ began, blocked, lifted, drained time.Time }
 
-func judgeCalm(t *testing.T, c *calm, s spans) {
+func judgeCalm(t *testing.T, c *calm, s spans, most float64) {
 	t.Helper()
 	before, blocked, draining := c.between(s.began, s.blocked), c.between(s.blocked, s.lifted), c.between(s.lifted, s.drained)
 	storm := c.between(s.blocked, s.drained)
 	ratio := float64(storm.q(0.95)) / float64(before.q(0.95))
 	t.Logf("calm tenants\n  before   %v\n  blocked  %v\n  draining %v\n  p95 in the storm %.2f times that before", before, blocked, draining, ratio)
-	if c.lost() > 0 {
-		t.Errorf("%d changes of calm tenants never reached WeCom", c.lost())
-	}
-	if ratio > maxRatio {
-		t.Errorf("calm tenants' p95 is %.2f times its calm value in the storm; want %.1f at most", ratio, maxRatio)
+	if ratio > most {
+		t.Errorf("calm tenants' p95 is %.2f times its calm value in the storm; want %.1f at most", ratio, most)
 	}
 }

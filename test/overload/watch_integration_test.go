@@ -28,24 +28,25 @@ type watch struct {
 
 // load is the most that one instance was seen with.
 type load struct {
-	unacked  int64 // messages the broker has delivered to it and got no ack for
-	held     int   // codes that wait in it
-	runnable int   // codes that wait for a worker
-	resident int64 // bytes
-	blocked  bool  // the broker stopped delivering to it
+	unacked  int64         // messages the broker has delivered to it and got no ack for
+	held     int           // codes that wait in it
+	runnable int           // codes that wait for a worker
+	resident int64         // bytes
+	cpu      time.Duration // since its start
+	blocked  bool          // the broker stopped delivering to it
 }
 
 func (l load) max(o load) load {
 	return load{
 		unacked: max(l.unacked, o.unacked), held: max(l.held, o.held), runnable: max(l.runnable, o.runnable),
-		resident: max(l.resident, o.resident), blocked: l.blocked || o.blocked,
+		resident: max(l.resident, o.resident), cpu: max(l.cpu, o.cpu), blocked: l.blocked || o.blocked,
 	}
 }
 
 const mebibyte = 1 << 20
 
 func (l load) String() string {
-	return fmt.Sprintf("un-acked %d, held %d, runnable %d, resident %d MiB", l.unacked, l.held, l.runnable, l.resident/mebibyte)
+	return fmt.Sprintf("un-acked %d, held %d, runnable %d, resident %d MiB; %.1f s of CPU", l.unacked, l.held, l.runnable, l.resident/mebibyte, l.cpu.Seconds())
 }
 
 func newWatch(h *house, every time.Duration) *watch {
@@ -94,11 +95,12 @@ func (w *watch) note(f func()) {
 // of asks one refresher and the kernel.
 func (w *watch) of(ctx context.Context, m *fleet.Member) (load, error) {
 	figures := w.h.fleet.Of(ctx, m)
-	memory, err := m.Memory()
+	usage, err := m.Usage()
 	return load{
 		held:     int(figures.Sum("rollcall_backlog", `state="held"`)),
 		runnable: int(figures.Sum("rollcall_backlog", `state="runnable"`)),
-		resident: memory.Peak,
+		resident: usage.Peak,
+		cpu:      usage.CPU,
 	}, err
 }
 
