@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,17 +124,17 @@ func TestEveryTenantHasItsTurn(t *testing.T) {
 	r := newRig(t)
 	const tenants = 50
 	for i := range tenants {
-		for j := range 10 {
+		for j := range 30 {
 			r.mark(fmt.Sprintf("t%02d", i), fmt.Sprintf("c%d-%d", i, j), t0)
 		}
 	}
 	releaser := r.releaser(backstop.ReleaserOptions{TenantRate: 10, TotalRate: 10})
-	for range 100 {
+	for range 60 {
 		r.sweepWith(releaser)
 		r.clock.Advance(time.Second)
 	}
 	if got := len(r.topic.perTenant()); got != tenants {
-		t.Errorf("%d of %d tenants were served in 100 sweeps", got, tenants)
+		t.Errorf("%d of %d tenants were served in 60 sweeps", got, tenants)
 	}
 }
 
@@ -298,6 +299,9 @@ func TestACancelledSweepLosesNothing(t *testing.T) {
 	}
 	if n := len(r.topic.published); n > 25 {
 		t.Errorf("%d codes were released after the end", n)
+	}
+	if n := strings.Count(err.Error(), "\n"); n > 10 {
+		t.Errorf("%d tenants were begun after the end", n)
 	}
 	r.sweep()
 	if diff := cmp.Diff(tenants, len(unique(r.topic.codes()))); diff != "" || r.left() != 0 {

@@ -179,12 +179,23 @@ func (h *house) holder(after int64) (*fleet.Member, lease.State) {
 // mark makes codes of many tenants dirty, due now.
 func (h *house) mark(name string, tenants, codes int) {
 	h.Helper()
+	h.markAt(name, tenants, codes, time.Now())
+}
+
+// markAnew marks the same codes for later.
+func (h *house) markAnew(name string, tenants, codes int) {
+	h.Helper()
+	h.markAt(name, tenants, codes, time.Now().Add(time.Hour))
+}
+
+func (h *house) markAt(name string, tenants, codes int, due time.Time) {
+	h.Helper()
 	work := make(chan push.Ref)
 	var marking sync.WaitGroup
 	for range 16 {
 		marking.Go(func() {
 			for ref := range work {
-				h.markOne(ref, time.Now())
+				h.markOne(ref, due)
 			}
 		})
 	}
@@ -212,6 +223,24 @@ func (h *house) published() (events, codes int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.events, len(h.seen)
+}
+
+// wantNothingDue waits until all that is due has been released.
+func (h *house) wantNothingDue() {
+	h.Helper()
+	h.eventually(60*time.Second, "nothing is due any more", func() bool {
+		left, err := h.db.Dirty().Due(h.Context(), time.Now(), 1)
+		h.must(err)
+		return len(left) == 0
+	})
+}
+
+// dirty is how many codes are in the set.
+func (h *house) dirty() int {
+	h.Helper()
+	entries, err := h.db.Dirty().List(h.Context(), push.Ref{}, 100_000)
+	h.must(err)
+	return len(entries)
 }
 
 // wantAllReleased waits until the set is empty, and wants an event of every

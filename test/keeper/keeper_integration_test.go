@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/rollcall-dev/rollcall/internal/push"
 )
 
 // ttl is the default of ROLLCALL_KEEPER_LEASE_TTL, and slack what a machine
@@ -85,38 +83,35 @@ func TestAKeeperThatStopsHandsOver(t *testing.T) {
 	h.wantAllReleased(60 * time.Second)
 }
 
-// A keeper is frozen in the middle of a sweep until another one has taken over,
-// and wakes up. It finds its time over, stands by and has done no harm: codes
-// that were marked for later meanwhile are still in the set.
+// A keeper is frozen in the middle of a sweep until another one has taken over
+// and finished it. Then the codes become dirty anew, for later, and it wakes up.
+// It finds its time over and stands by; none of the new entries is gone.
 func TestAFrozenKeeperDoesNoHarmWhenItWakesUp(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.start()
 	h.start()
-	for i := range 3 {
+	for round := 1; round <= 2; round++ {
 		zombie, held := h.holder(0)
-		name := fmt.Sprintf("frozen%d", i)
+		name := fmt.Sprintf("frozen%d", round)
 		h.mark(name, 40, 20)
 		h.sweeping()
 		h.signal(zombie, syscall.SIGSTOP)
 		_, next := h.holder(held.Token)
-		later := time.Now().Add(time.Hour)
-		for j := range 40 { // what the zombie may have in hand, and what it has not
-			h.markOne(push.Ref{Tenant: fmt.Sprintf("%s-t%02d", name, j), Code: fmt.Sprintf("%s-%02d-00000", name, j)}, later)
-		}
+		h.wantNothingDue()
+		h.markAnew(name, 40, 20)
 		h.signal(zombie, syscall.SIGCONT)
+		h.mark(name+"-beside", 40, 5) // the other one is at work
 		h.eventually(30*time.Second, "one keeper works and one stands by", func() bool {
-			f := h.fleet.Figures(t.Context())
-			return f.Sum("rollcall_keeper_lease") == 1
+			return h.fleet.Figures(t.Context()).Sum("rollcall_keeper_lease") == 1
 		})
 		if now := h.lease(); now.Token != next.Token {
 			t.Errorf("the lease went from token %d to %d: the keeper that woke up disturbed the other", next.Token, now.Token)
 		}
-		h.eventually(60*time.Second, "only what is for later is left", func() bool {
-			left, err := h.db.Dirty().Due(t.Context(), time.Now(), 1)
-			h.must(err)
-			return len(left) == 0
-		})
+		h.wantNothingDue()
+		if n := h.dirty(); n != round*40*20 {
+			t.Errorf("%d codes are in the set, want the %d that are for later", n, round*40*20)
+		}
 		h.eventually(10*time.Second, "every code that was due was published", func() bool { return len(h.missing()) == 0 })
 	}
 }

@@ -55,11 +55,17 @@ func NewElector(store Store, observer Observer, opts Options) *Elector {
 
 // Run takes the lease whenever it may be taken and works until it is lost, over
 // and over, until ctx ends. It returns when the work has ended and the lease is
-// released.
+// released. Whoever has lost the lease or given it up stands back for two
+// looks, so that a healthier process may go first.
 func (e *Elector) Run(ctx context.Context, work Work) {
-	for ctx.Err() == nil {
+	for {
 		if tenure := e.campaign(ctx); tenure != nil {
 			e.hold(ctx, tenure, work)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(2 * e.terms.PollEvery):
 		}
 	}
 }

@@ -166,6 +166,37 @@ func TestTheLeaseIsKeptUntilTheWorkHasEnded(t *testing.T) {
 	})
 }
 
+// A stop that comes while the lease is being taken finds out whether it was.
+func TestAStopDuringTheTakingLeavesTheLeaseFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t)
+		a := g.member("a")
+		g.store.Before = func(_ context.Context, op string) error {
+			if op == "take" {
+				a.stop()
+			}
+			return nil
+		}
+		g.start(a)
+		elapse(time.Second)
+		if s, err := g.store.Read(t.Context(), "keeper"); err != nil || s != (lease.State{Token: 1, TTL: terms.TTL}) {
+			t.Errorf("the lease is %+v, %v; want it taken and given up", s, err)
+		}
+	})
+}
+
+func TestWorkThatEndsByItselfGivesTheLeaseUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t)
+		a := g.member("a")
+		a.only = time.Second
+		g.start(a)
+		g.join("b")
+		elapse(time.Second)
+		g.wantWorking("b", time.Now().Add(2*terms.PollEvery))
+	})
+}
+
 // group is processes that want one role.
 type group struct {
 	*testing.T
@@ -187,6 +218,7 @@ type member struct {
 	store *connection
 	hide  bool          // the answer to a taking is lost
 	slow  time.Duration // how long its work takes to stop
+	only  time.Duration // how long it works; 0: until it is stopped
 	stop  func()
 }
 
@@ -273,19 +305,23 @@ func (g *group) join(name string) *member {
 
 func (g *group) start(m *member) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(g.Context()))
+	m.stop = stop
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		lease.NewElector(m.store, m, lease.Options{Role: "keeper", Holder: m.name, Terms: terms}).Run(ctx, m.work)
 	}()
-	m.stop = stop
 	g.Cleanup(func() { stop(); <-ended })
 	synctest.Wait()
 }
 
 func (m *member) work(ctx context.Context, _ int64) {
 	m.begin()
-	<-ctx.Done()
+	if m.only > 0 {
+		elapse(m.only)
+	} else {
+		<-ctx.Done()
+	}
 	elapse(m.slow)
 	m.end()
 }

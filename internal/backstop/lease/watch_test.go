@@ -21,8 +21,10 @@ func TestWhenACandidateMayTakeTheLease(t *testing.T) {
 	renewed.Renewals++
 	taken := lease.State{Token: 4, Holder: "b", TTL: 6 * time.Second}
 	released := lease.State{Token: 3, Renewals: 7}
-	patient := held
-	patient.TTL = 10 * time.Second
+	alike := held
+	alike.Token++
+	patient, hasty := held, held
+	patient.TTL, hasty.TTL = 10*time.Second, time.Second
 
 	for name, looks := range map[string][]look{
 		"nobody has ever held it":      {{0, lease.State{}, lease.Released}},
@@ -36,6 +38,10 @@ func TestWhenACandidateMayTakeTheLease(t *testing.T) {
 		"somebody else was faster": {
 			{0, held, lease.Held}, {7 * time.Second, taken, lease.Held}, {13 * time.Second, taken, lease.Held}, {14 * time.Second, taken, lease.Expired},
 		},
+		"somebody else was faster and renewed as often": {
+			{0, held, lease.Held}, {7 * time.Second, alike, lease.Held}, {13 * time.Second, alike, lease.Held}, {14 * time.Second, alike, lease.Expired},
+		},
+		"its holder is more hasty":   {{0, hasty, lease.Held}, {6 * time.Second, hasty, lease.Held}, {6100 * time.Millisecond, hasty, lease.Expired}},
 		"its holder is more patient": {{0, patient, lease.Held}, {10 * time.Second, patient, lease.Held}, {10100 * time.Millisecond, patient, lease.Expired}},
 	} {
 		t.Run(name, func(t *testing.T) {
