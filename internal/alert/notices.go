@@ -84,7 +84,12 @@ func RedisDown(detail string) Alert {
 	}
 }
 
-func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }
+func instant(at time.Time) string {
+	if at.IsZero() {
+		return "not known"
+	}
+	return at.UTC().Format("2006-01-02 15:04:05 UTC")
+}
 
 // message is a title and lines of name and value.
 func message(title string, lines ...string) string {

@@ -31,6 +31,20 @@ func backlog(stats keyqueue.Stats) metrics.Backlog {
 	return metrics.Backlog{Runnable: stats.Ready, InFlight: stats.InFlight, Held: stats.ByCause}
 }
 
+// observe lets the metrics ask the intake and the broker when they are
+// collected, until stop.
+func (r *refresher) observe() (stop func(context.Context) error, err error) {
+	stopBacklog, err := r.metrics.ObserveBacklog(func() metrics.Backlog { return backlog(r.intake.Stats()) })
+	if err != nil {
+		return nil, err
+	}
+	stopBroker, err := r.metrics.ObserveBroker(func() metrics.Broker { return metrics.Broker(r.bus.Counters()) })
+	if err != nil {
+		return nil, errors.Join(err, stopBacklog())
+	}
+	return func(context.Context) error { return errors.Join(stopBacklog(), stopBroker()) }, nil
+}
+
 // observedVendor counts the calls by what became of them.
 type observedVendor struct {
 	push.Vendor

@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/adapter/redishint"
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
+	"github.com/rollcall-dev/rollcall/internal/alert"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/intake"
 	"github.com/rollcall-dev/rollcall/internal/push"
@@ -37,6 +38,7 @@ type refresher struct {
 	joins    *redishint.Joins
 	intake   *intake.Intake
 	protocol *push.Protocol
+	alert    raise
 	seams    []Seams // none but in a test
 }
 
@@ -73,17 +75,22 @@ func (r *refresher) open(ctx context.Context) error {
 		return err
 	}
 	r.closers.add(func(context.Context) error { return r.redis.Close() })
+	var stopAlerts func(context.Context) error
+	if r.alert, stopAlerts, err = startAlerter(ctx, r.cfg, r.redis, r.metrics, r.tel); err != nil {
+		return err
+	}
+	r.closers.add(stopAlerts)
 	if err := r.subscribe(ctx); err != nil {
 		return err
 	}
 	if err := r.assemble(); err != nil {
 		return err
 	}
-	stop, err := r.metrics.ObserveBacklog(func() metrics.Backlog { return backlog(r.intake.Stats()) })
+	stop, err := r.observe()
 	if err != nil {
 		return err
 	}
-	r.closers.add(func(context.Context) error { return stop() })
+	r.closers.add(stop)
 	return nil
 }
 
@@ -128,7 +135,7 @@ func (r *refresher) assemble() error {
 	}
 	limited := newConcurrency(observedVendor{wecom, r.metrics}, r.cfg.Refresher.TenantInFlight, r.setTenantCap)
 	r.protocol = push.New(decoratedPush(push.Ports{
-		Store: r.db.Store(), Rotation: rotation, Budget: observedBudget{budget, r.metrics}, Vendor: limited, Breaker: wecom,
+		Store: r.db.Store(), Rotation: rotation, Budget: observedBudget{alertingBudget{budget, r.alert}, r.metrics}, Vendor: limited, Breaker: wecom,
 	}, r.seams), protocolOptions(r.cfg))
 	r.intake = intake.New(decoratedIntake(intake.Ports{
 		Subscription: r.bus, Refresher: r.protocol, Dirty: r.db.Dirty(), Observer: observer{r.metrics},
@@ -140,9 +147,11 @@ func (r *refresher) setTenantCap(tenant string, n int) { r.intake.SetTenantCap(t
 
 // dependencies are what the refresher is not ready without.
 func (r *refresher) dependencies() []telemetry.Dependency {
+	redis := silence{ask: r.pingRedis, raise: r.alert, notice: alert.RedisDown}
 	return []telemetry.Dependency{
 		{Name: "mongodb", Ask: r.db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second},
-		{Name: "redis", Ask: r.pingRedis, Every: 5 * time.Second, Timeout: 3 * time.Second},
+		{Name: "redis", Ask: redis.Ask, Every: 5 * time.Second, Timeout: 3 * time.Second},
+		{Name: "pulsar", Ask: r.bus.Connected, Every: time.Second, Timeout: time.Second},
 	}
 }
 

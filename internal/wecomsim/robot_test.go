@@ -43,12 +43,15 @@ func TestRobotTakesWhatItsPageSays(t *testing.T) {
 			if r.ErrCode != tc.want {
 				t.Errorf("answered %d %s; want %d", r.ErrCode, r.ErrMsg, tc.want)
 			}
-			var shown string
+			var shown, want []string
 			for _, m := range h.sim.RobotMessages(robotKey) {
-				shown += m.Content
+				shown = append(shown, m.Content)
 			}
-			if shown != tc.shown {
-				t.Errorf("shown %q; want %q", shown, tc.shown)
+			if tc.shown != "" {
+				want = []string{tc.shown}
+			}
+			if diff := cmp.Diff(want, shown); diff != "" {
+				t.Errorf("shown (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/apache/pulsar-client-go/pulsar"
 )
@@ -17,6 +18,7 @@ type generation struct {
 	consumer pulsar.Consumer
 	lost     context.Context // ends when the consumer has to be replaced
 	forget   context.CancelCauseFunc
+	away     *atomic.Int32 // connections to partitions that are lost at the moment
 	// acking is held by whoever acks or closes. An ack that passes the client's
 	// check for a closed consumer and is queued behind the close is never
 	// answered, so the two must not meet.
@@ -31,13 +33,14 @@ var errGenerationClosed = errors.New("the consumer is closed")
 func subscribe(ctx context.Context, client pulsar.Client, o Options) (*generation, error) {
 	lost, forget := context.WithCancelCause(ctx)
 	co := o.consumerOptions()
-	co.BackOffPolicyFunc = watch(o.StallAfter, o.MaxBackoff, func() { forget(errStalled) })
+	away := new(atomic.Int32)
+	co.BackOffPolicyFunc = watch(o.StallAfter, o.MaxBackoff, away, func() { forget(errStalled) })
 	consumer, err := client.Subscribe(co)
 	if err != nil {
 		forget(err)
 		return nil, fmt.Errorf("pulsarbus: subscribe %q to %q: %w", o.Subscription, o.Topic, err)
 	}
-	return &generation{consumer: consumer, lost: lost, forget: forget, acking: make(chan struct{}, 1)}, nil
+	return &generation{consumer: consumer, lost: lost, forget: forget, away: away, acking: make(chan struct{}, 1)}, nil
 }
 
 // pump passes messages on until the generation is lost, and says why.

@@ -1,6 +1,7 @@
 package pulsarbus
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/pulsar-client-go/pulsar/backoff"
@@ -20,16 +21,21 @@ type watched struct {
 	pace  pace
 	limit time.Duration
 	alarm *time.Timer
+	away  *atomic.Int32
+	back  bool
 }
 
 var _ backoff.Policy = (*watched)(nil)
 
 // watch returns a factory of policies. stalled is called, from a goroutine of
 // its own and perhaps more than once, when a reconnection has been silent for
-// limit; waits between attempts are at most most.
-func watch(limit, most time.Duration, stalled func()) func() backoff.Policy {
+// limit; waits between attempts are at most most. away counts the reconnections
+// that have not succeeded yet: those of several partitions, and the one that was
+// given up.
+func watch(limit, most time.Duration, away *atomic.Int32, stalled func()) func() backoff.Policy {
 	return func() backoff.Policy {
-		return &watched{pace: pace{most: most}, limit: limit, alarm: time.AfterFunc(limit, stalled)}
+		away.Add(1)
+		return &watched{pace: pace{most: most}, limit: limit, alarm: time.AfterFunc(limit, stalled), away: away}
 	}
 }
 
@@ -47,4 +53,8 @@ func (w *watched) IsMaxBackoffReached() bool { return w.pace.last >= w.pace.most
 func (w *watched) Reset() {
 	w.alarm.Stop()
 	w.pace.reset()
+	if !w.back {
+		w.back = true
+		w.away.Add(-1)
+	}
 }

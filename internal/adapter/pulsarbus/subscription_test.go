@@ -126,6 +126,34 @@ func TestAReconnectionThatSucceedsLosesNothing(t *testing.T) {
 	})
 }
 
+func TestConnectedKnowsOfEveryConnectionThatIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := newConsumer(), newConsumer()
+		s, client := start(t, first, nil, second)
+		connected := func(want bool, when string) {
+			t.Helper()
+			if err := s.Connected(t.Context()); (err == nil) != want {
+				t.Errorf("%s: Connected() = %v; want an error: %v", when, err, !want)
+			}
+		}
+		connected(true, "at the start")
+		one, other := client.asked[0].BackOffPolicyFunc(), client.asked[0].BackOffPolicyFunc()
+		connected(false, "two partitions are lost")
+		one.Next()
+		one.Reset()
+		one.Reset() // nobody says that it comes once
+		connected(false, "one of them is back")
+		other.Reset()
+		connected(true, "both are back")
+
+		close(first.broken)
+		synctest.Wait()
+		connected(false, "the consumer is gone and the next not there yet")
+		elapse(time.Second)
+		connected(true, "there is another consumer")
+	})
+}
+
 func TestAcksWaitForAConsumerAndNeverForACaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := newConsumer(message(1)), newConsumer()

@@ -72,8 +72,6 @@ var (
 	poisons = []reason.Reason{
 		reason.Undecodable, reason.WrongVersion, reason.NoKey, reason.KeyMismatch, reason.TooLarge,
 	}
-	alerts     = []reason.Reason{reason.Blocked, reason.Throttled, reason.Suspended, reason.Quarantined, reason.Unsettled, reason.StoreDown, reason.NobodyLeft}
-	alertFates = Label{"outcome", []string{string(AlertSent), string(AlertLogged), string(AlertMerged), string(AlertElsewhere), string(AlertDropped), string(AlertFailed), Other}}
 )
 
 // label makes the label of sets of reasons, and "other".
@@ -161,7 +159,7 @@ func calls() []Instrument {
 		},
 		{
 			Name: nameAlerts, Prometheus: "rollcall_alerts_total", Kind: Counter, Unit: "{alert}",
-			Labels: []Label{label("kind", nil, alerts), alertFates},
+			Labels: []Label{alertKinds, alertFates},
 			What:   "Alerts for a person, by what they are about: sent to the group robot, logged because none is configured, merged into another, left to another instance, dropped because too many wait, or failed.",
 			Action: "docs/signals.md says what each kind means. failed: the robot's URL is wrong or WeCom is not reachable; the alert is in the log.",
 		},

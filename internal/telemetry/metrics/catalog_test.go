@@ -12,6 +12,7 @@ import (
 	prometheusexporter "go.opentelemetry.io/otel/exporters/prometheus"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
+	"github.com/rollcall-dev/rollcall/internal/alert"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
@@ -113,7 +114,7 @@ func touchAll(t *testing.T, r *Refresher) {
 	r.Redelivered(ctx)
 	r.Acked(ctx, reason.Coalesced)
 	r.Nacked(ctx, reason.HandedBack)
-	r.Alerted(ctx, reason.Blocked, AlertSent)
+	r.Alerted(ctx, reason.Blocked, alert.Sent)
 	r.Parked(ctx, reason.Overflow)
 	r.DeadLettered(ctx, reason.NoKey)
 	if _, err := r.ObserveBacklog(func() Backlog { return Backlog{} }); err != nil {

@@ -13,6 +13,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/rollcall-dev/rollcall/internal/alert"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
@@ -72,7 +73,7 @@ func TestRecording(t *testing.T) {
 		},
 		{"a nack", func(r *Refresher) { r.Nacked(t.Context(), reason.HandedBack) }, []string{`rollcall.nacks{reason=handed_back} 1`}},
 		{"a pause", func(r *Refresher) { r.Paced(t.Context()) }, []string{`rollcall.outcomes{outcome=hold,reason=paced} 1`}},
-		{"an alert", func(r *Refresher) { r.Alerted(t.Context(), reason.Blocked, AlertSent) }, []string{`rollcall.alerts{kind=blocked,outcome=sent} 1`}},
+		{"an alert", func(r *Refresher) { r.Alerted(t.Context(), reason.Blocked, alert.Sent) }, []string{`rollcall.alerts{kind=blocked,outcome=sent} 1`}},
 		{"a park", func(r *Refresher) { r.Parked(t.Context(), reason.Overflow) }, []string{`rollcall.parks{reason=overflow} 1`}},
 		{"a dead letter", func(r *Refresher) { r.DeadLettered(t.Context(), reason.NoKey) }, []string{`rollcall.dead_letters{cause=no_key} 1`}},
 		{"a cause nobody knows", func(r *Refresher) { r.DeadLettered(t.Context(), "tenant-4711") }, []string{`rollcall.dead_letters{cause=other} 1`}},
@@ -154,7 +155,7 @@ func TestSeriesAreBounded(t *testing.T) {
 		r.DeadLettered(t.Context(), made)
 		r.Acked(t.Context(), made)
 		r.Nacked(t.Context(), made)
-		r.Alerted(t.Context(), made, AlertFate(made))
+		r.Alerted(t.Context(), made, alert.Fate(made))
 	}
 	got := collect(t, reader)
 	for _, series := range got {
