@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,7 +41,9 @@ var (
 		network(cut, "resets all connections", redisPart, 2, 0), network(cut, "resets all connections", wecomPart, 2, 0),
 		network(silent, "is silent to all", pulsarPart, 2, 0), network(silent, "is silent to all", mongoPart, 2, 0),
 		network(silent, "is silent to all", redisPart, 2, 0), network(silent, "is silent to all", wecomPart, 2, 0),
-		network(silent, "is silent to one of two", pulsarPart, 1, 1),
+		network(silent, "is silent to one of two", pulsarPart, 1, 1), network(silent, "is silent to one of two", mongoPart, 1, 1),
+		network(silent, "is silent to one of two", redisPart, 1, 1), network(silent, "is silent to one of two", wecomPart, 1, 1),
+		{row: "one of two frozen", direct: 2, begin: (*scene).freeze, short: 8 * time.Second, long: 70 * time.Second},
 		{row: "topic unloaded", direct: 2, begin: (*scene).unload},
 		{row: "rolling restart of three", direct: 3, begin: (*scene).roll},
 	}
@@ -218,6 +221,14 @@ func (s *scene) roll() func() {
 		pause(s.Context(), time.Second)
 	}
 	return nothing
+}
+
+// freeze stops a refresher as a machine that hangs does. What it had decided,
+// begun or half sent goes on when it thaws.
+func (s *scene) freeze() func() {
+	pid := s.refreshers[0].PID()
+	s.must(syscall.Kill(pid, syscall.SIGSTOP))
+	return func() { s.must(syscall.Kill(pid, syscall.SIGCONT)) }
 }
 
 func (s *scene) restartBroker() func() {

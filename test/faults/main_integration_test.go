@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -134,19 +135,25 @@ func withoutServers(string) string { return "" }
 
 // freeDetours finds ports for so many proxies in front of the broker. All are
 // looked for at once, so that none is found twice.
-func freeDetours(ctx context.Context, n int) ([]stack.Detour, error) {
-	var ports []int
+func freeDetours(ctx context.Context, n int) (detours []stack.Detour, err error) {
+	var open []net.Listener
 	for range 2 * n {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("find a free port: %w", err)
+		l, failed := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if failed != nil {
+			err = fmt.Errorf("find a free port: %w", failed)
+			break
 		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		open = append(open, l)
 	}
-	detours := make([]stack.Detour, n)
-	for i := range detours {
-		detours[i] = stack.Detour{Proxy: ports[2*i], Broker: ports[2*i+1]}
+	var ports []int
+	for _, l := range open {
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		number, failed := strconv.Atoi(port)
+		err = errors.Join(err, failed, l.Close())
+		ports = append(ports, number)
 	}
-	return detours, nil
+	for pair := range slices.Chunk(ports, 2) {
+		detours = append(detours, stack.Detour{Proxy: pair[0], Broker: pair[len(pair)-1]})
+	}
+	return detours, err
 }
