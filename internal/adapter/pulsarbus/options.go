@@ -150,7 +150,7 @@ func (o Options) clientOptions() pulsar.ClientOptions {
 		TLSValidateHostname:   true,
 		TLSCertificateFile:    o.CertFile,
 		TLSKeyFilePath:        o.KeyFile,
-		Logger:                log.NewLoggerWithSlog(o.Logger),
+		Logger:                log.NewLoggerWithSlog(newClientLog(o.Logger)),
 		MetricsRegisterer:     o.Registerer,
 	}
 	if o.Token != nil {
