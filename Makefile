@@ -44,8 +44,9 @@ build: ## build the static binaries into bin/
 # parts run with it, the hours without.
 PROOFS := ./test/broker ./test/e2e ./test/campaign
 FAULTS := ./test/faults
+OVERLOAD := ./test/overload
 HOURS := ./internal/adapter/redisbudget
-RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|e2e|campaign|faults)$$|/redisbudget$$')
+RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|e2e|campaign|faults|overload)$$|/redisbudget$$')
 
 .PHONY: test
 test: $(STACK) ## every test, on a stack of its own; all but the timed ones with the race detector
@@ -55,7 +56,7 @@ test: $(STACK) ## every test, on a stack of its own; all but the timed ones with
 test-on-stack: # within `stack run`
 	$(GO_TEST) -race -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(RACED)
 	go test -race -count=1 -timeout 5m $(TEST_FLAGS) $(HOURS)
-	go test -p 1 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(HOURS) $(PROOFS)
+	go test -p 1 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(HOURS) $(PROOFS) $(OVERLOAD)
 	go test -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(FAULTS)
 
 .PHONY: test-proofs
@@ -65,6 +66,10 @@ test-proofs: $(STACK) ## the timed tests alone, with their figures
 .PHONY: test-faults
 test-faults: ## kill refreshers at every step and disturb all they stand on, in full, with both tables
 	go test -v -count=1 -timeout 40m -tags integration $(TEST_FLAGS) $(FAULTS) -full
+
+.PHONY: test-overload
+test-overload: $(STACK) ## a storm of a blocked tenant, and Redis gone for a minute, in full; LONG=1: WeCom's real hour (2 h)
+	$(STACK) run -- go test -v -count=1 -timeout $(if $(LONG),4h,25m) -tags integration $(TEST_FLAGS) $(OVERLOAD) $(if $(LONG),-long,-full)
 
 .PHONY: test-unit
 test-unit: ## the tests that need no server, in seconds

@@ -3,25 +3,26 @@
 package overload_test
 
 import (
-	"os"
+	"flag"
 	"strconv"
-	"testing"
 	"time"
 )
 
-// EnvForm chooses how large the tests of this package are: "short" (the
-// default, seconds), "full" (minutes) or "long" (WeCom's real hour).
-const EnvForm = "ROLLCALL_OVERLOAD"
+// How large the tests are: short (the default, about a minute each), full
+// (minutes), or the storm with WeCom's real limits.
+var (
+	wantFull = flag.Bool("full", false, "the full storm and a minute without Redis")
+	wantLong = flag.Bool("long", false, "the full storm at WeCom's real limits: two hours")
+)
 
 // windows are WeCom's limits on one API and what Rollcall makes of them.
 type windows struct {
-	minute, hour         time.Duration
-	perMinute, perHour   int
-	burst                int
-	delay                time.Duration // from an admission to the wire
-	parkAfter, maxHold   time.Duration
-	maxHeld              int
-	backoffBase, recheck time.Duration
+	minute, hour       time.Duration
+	perMinute, perHour int
+	burst              int
+	delay              time.Duration // from an admission to the wire
+	parkAfter, maxHold time.Duration
+	maxHeld            int
 }
 
 // rate is the calls a second that the windows leave, after a whole burst.
@@ -51,18 +52,16 @@ func (w windows) env(instances int) []string {
 	}
 }
 
-// choose returns the form that the environment asks for.
-func choose[F any](t *testing.T, short, full, long F) F {
-	t.Helper()
-	switch form := os.Getenv(EnvForm); form {
-	case "", "short":
-		return short
-	case "full":
-		return full
-	case "long":
-		return long
-	default:
-		t.Fatalf("%s=%q; want short, full or long", EnvForm, form)
-		return short
+// form is one of the three.
+type form[F any] struct{ short, full, long F }
+
+// chosen returns the form that the command line asks for.
+func (f form[F]) chosen() F {
+	switch {
+	case *wantLong:
+		return f.long
+	case *wantFull:
+		return f.full
 	}
+	return f.short
 }

