@@ -202,22 +202,37 @@ func (d dirtySet) Postpone(ctx context.Context, e backstop.Entry, until time.Tim
 // publisher publishes through the SDK, as any producer does.
 type publisher struct{ producer refresh.Publisher }
 
-// Publish hands all over before it waits for the first answer.
+// answer is the broker's to one event.
+type answer struct {
+	entry int
+	err   error
+}
+
+// Publish hands all over before it waits for the first answer. When ctx ends it
+// waits no longer: what has no answer counts as not stored.
 func (p publisher) Publish(ctx context.Context, entries []backstop.Entry) []error {
-	errs := make([]error, len(entries))
+	answers := make(chan answer, len(entries)) // nobody who answers late has to wait
 	now := time.Now()
-	var answers sync.WaitGroup
 	for i, e := range entries {
-		answers.Add(1)
 		event := refresh.Event{Tenant: e.Tenant, Code: e.Code, Reason: "dirty:" + e.Reason.String(), OccurredAt: now}
-		p.producer.PublishAsync(ctx, event, func(err error) {
-			errs[i] = published(err)
-			answers.Done()
-		})
+		p.producer.PublishAsync(ctx, event, func(err error) { answers <- answer{i, published(err)} })
 	}
-	answers.Wait()
+	errs := make([]error, len(entries))
+	for i := range errs {
+		errs[i] = errNoAnswer
+	}
+	for range entries {
+		select {
+		case a := <-answers:
+			errs[a.entry] = a.err
+		case <-ctx.Done():
+			return errs
+		}
+	}
 	return errs
 }
+
+var errNoAnswer = errors.New("stopped before the broker had answered")
 
 // published tells an event that the SDK refuses from a broker that did not
 // store it.

@@ -30,8 +30,7 @@ func leaseOptions(cfg config.Config) lease.Options {
 
 // duty turns what happens to the lease into logs, metrics and heartbeats. A
 // keeper that stands by beats as "standby" on /livez, one that works by its
-// sweeps. All methods but held are called by the elector, one at a time; Failed
-// may come beside work.
+// sweeps. The elector calls its methods from one goroutine.
 type duty struct {
 	log     *slog.Logger
 	metrics *metrics.Keeper

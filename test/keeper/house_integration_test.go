@@ -78,7 +78,7 @@ func binary(t *testing.T) string {
 	t.Helper()
 	built.Do(func() {
 		built.path = filepath.Join(buildDir, "rollcall")
-		out, err := exec.Command("go", "build", "-o", built.path, "../../cmd/rollcall").CombinedOutput() //nolint:noctx // shared by all tests: no one's context
+		out, err := exec.Command("go", "build", "-o", built.path, "../../cmd/rollcall").CombinedOutput()
 		if err != nil {
 			built.err = fmt.Errorf("build rollcall: %w\n%s", err, out)
 		}

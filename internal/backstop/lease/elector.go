@@ -91,7 +91,8 @@ func (e *Elector) campaign(ctx context.Context) *Tenure {
 	}
 }
 
-// attempt looks once, and takes the lease when it may be taken.
+// attempt looks once, and takes the lease when it may be taken; nil when it may
+// not.
 func (e *Elector) attempt(ctx context.Context, watch *Watch) (*Tenure, error) {
 	asked := time.Now()
 	reading, stop := context.WithTimeout(ctx, e.terms.RenewEvery)
@@ -103,7 +104,7 @@ func (e *Elector) attempt(ctx context.Context, watch *Watch) (*Tenure, error) {
 	why := watch.Observe(seen, asked, time.Now())
 	if why == Held {
 		e.observer.Watching(ctx, seen)
-		return nil, nil //nolint:nilnil // no tenure and nothing wrong: it is somebody else's
+		return nil, nil // it is somebody else's
 	}
 	return e.take(ctx, seen, why)
 }
@@ -120,7 +121,7 @@ func (e *Elector) take(ctx context.Context, seen State, why Opening) (*Tenure, e
 		return nil, fmt.Errorf("take the lease of %s: %w", e.role, err)
 	}
 	if !ok {
-		return nil, nil //nolint:nilnil // somebody else was faster
+		return nil, nil // somebody else was faster
 	}
 	e.observer.Took(ctx, next.Token, why)
 	return NewTenure(next.Token, e.terms, asked), nil

@@ -32,8 +32,10 @@ func TestWhenACandidateMayTakeTheLease(t *testing.T) {
 		"it was just looked at first":  {{time.Hour, held, lease.Held}},
 		"one TTL since the first look": {{0, held, lease.Held}, {6 * time.Second, held, lease.Held}, {6100 * time.Millisecond, held, lease.Expired}},
 		"it was renewed meanwhile": {
-			{0, held, lease.Held}, {5 * time.Second, renewed, lease.Held},
-			{11 * time.Second, renewed, lease.Held}, {11100 * time.Millisecond, renewed, lease.Expired},
+			{0, held, lease.Held},
+			{5 * time.Second, renewed, lease.Held},
+			{11 * time.Second, renewed, lease.Held},
+			{11100 * time.Millisecond, renewed, lease.Expired},
 		},
 		"somebody else was faster": {
 			{0, held, lease.Held}, {7 * time.Second, taken, lease.Held}, {13 * time.Second, taken, lease.Held}, {14 * time.Second, taken, lease.Expired},
