@@ -197,10 +197,11 @@ func (d noDirty) Mark(_ context.Context, m push.Mark) error {
 type noObserver struct{}
 
 func (noObserver) Ended(context.Context, intake.Ended)         {}
-func (noObserver) Coalesced(context.Context, int)              {}
+func (noObserver) Paced(context.Context)                       {}
+func (noObserver) Acked(context.Context, reason.Reason)        {}
+func (noObserver) Nacked(context.Context, reason.Reason)       {}
 func (noObserver) Redelivered(context.Context)                 {}
 func (noObserver) DeadLettered(context.Context, reason.Reason) {}
-func (noObserver) HandedBack(context.Context, int)             {}
 
 func done(push.Ref) push.Outcome { return push.Done{Reason: reason.Unchanged} }
 

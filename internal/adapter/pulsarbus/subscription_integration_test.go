@@ -232,6 +232,7 @@ func TestAnUnloadOfTheTopicIsSurvived(t *testing.T) {
 	if d.Key != "c-2" {
 		t.Errorf("received %s, want c-2", d.Key)
 	}
+	b.must(s.Connected(t.Context()))
 	s.Ack(d.ID)
 	b.drained()
 }
@@ -247,9 +248,16 @@ func TestATopicThatWasGoneIsSurvived(t *testing.T) {
 	b.topic = "persistent://" + space + "/events"
 	b.must(b.admin.EnsureTopic(t.Context(), b.topic, 0))
 
-	s := b.open(func(o *Options) { o.StallAfter = time.Second })
+	s := b.open(func(o *Options) { o.StallAfter = 2 * time.Second })
+	b.must(s.Connected(t.Context()))
 	b.request(http.MethodDelete, b.path()+"?force=true", "")
 	eventually(t, 5*time.Second, func() error {
+		if s.Connected(t.Context()) == nil {
+			return fmt.Errorf("the lost connection is not noticed")
+		}
+		return nil
+	})
+	eventually(t, 10*time.Second, func() error {
 		if s.current.Load() != nil {
 			return fmt.Errorf("the consumer is not replaced")
 		}
@@ -260,7 +268,7 @@ func TestATopicThatWasGoneIsSurvived(t *testing.T) {
 		if s.Counters().Resubscribed == 0 {
 			return fmt.Errorf("not subscribed anew")
 		}
-		return nil
+		return s.Connected(t.Context())
 	})
 	b.publish(b.producer(), "", "c-1")
 	d := b.receive(s)
