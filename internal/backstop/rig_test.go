@@ -42,8 +42,7 @@ func fast() backstop.ReleaserOptions {
 }
 
 func (r *rig) releaser(opts backstop.ReleaserOptions) *backstop.Releaser {
-	opts.Parallel = max(opts.Parallel, 4)
-	opts.Now, opts.Logger = r.clock.Now, slog.New(slog.DiscardHandler)
+	opts.Parallel, opts.Now, opts.Logger = 4, r.clock.Now, slog.New(slog.DiscardHandler)
 	return backstop.NewReleaser(r.set, r.topic, opts)
 }
 
