@@ -30,6 +30,7 @@ type code struct {
 	changing sync.Mutex
 	changes  uint
 	online   uint // a bit for each of the staff
+	last     int  // who came or went last
 }
 
 func newCode(id string) *code {
@@ -57,14 +58,12 @@ func (c *code) listLocked() []string {
 	return out
 }
 
-// flipLocked lets the next of the staff come or go, never the last one, and
-// returns who.
-func (c *code) flipLocked() int {
+// nextLocked is who comes or goes next: never the last one who is left.
+func (c *code) nextLocked() int {
 	for {
 		c.changes++
 		i := bits.TrailingZeros(c.changes) % staffPerCode
 		if c.online != 1<<i {
-			c.online ^= 1 << i
 			return i
 		}
 	}
@@ -78,13 +77,27 @@ func (h *house) announce(ctx context.Context, c *code) error {
 	return h.publish(ctx, c.Ref)
 }
 
-// change changes a fact of a code and publishes it, as a producer does: the
-// fact first. It tries until the broker has the event, and gives up only with
-// ctx; the fact without its event would be the producer's fault.
+// change changes a fact of a code and publishes it.
 func (h *house) change(ctx context.Context, c *code) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
-	i := c.flipLocked()
+	return h.flipLocked(ctx, c, c.nextLocked())
+}
+
+// revert takes the last change back: the facts ask for the list before it,
+// which may be the one that the record says WeCom holds.
+func (h *house) revert(ctx context.Context, c *code) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	return h.flipLocked(ctx, c, c.last)
+}
+
+// flipLocked does as a producer does: the fact first. It tries until the broker
+// has the event, and gives up only with ctx; a fact without its event would be
+// the producer's fault.
+func (h *house) flipLocked(ctx context.Context, c *code, i int) error {
+	c.online ^= 1 << i
+	c.last = i
 	presence := roster.OfflineNow
 	if c.online&(1<<i) != 0 {
 		presence = roster.Online

@@ -83,7 +83,7 @@ func TestCrashMatrix(t *testing.T) {
 				order = append(order, row)
 				t.Run(row, func(t *testing.T) {
 					t.Parallel()
-					b.add(runCrash(t, row, c, v))
+					b.play(row, func() result { return runCrash(t, row, c, v) })
 				})
 			}
 		}
@@ -144,7 +144,7 @@ func runCrash(t *testing.T, row string, c crash, v variant) result {
 	if v.alone {
 		h.startAll(h.starting(&other, "refresher", "other", c.way.env()...))
 	}
-	h.each(h.survivors(dir, v), h.change)
+	h.afterwards(dir, v)
 	out := h.settle(row, died)
 	if c.way == poisonWay {
 		h.wantBuried(row)
@@ -160,22 +160,30 @@ func (h *house) died(dir string) time.Time {
 	return info.ModTime()
 }
 
-// survivors are codes that change once more after the death. The code that was
-// in work, and half of the others, do not: nothing but their first event
-// brings them back. Where the successor came late it is the other way round:
-// the code in work has older facts than the successor reads.
-func (h *house) survivors(dir string, v variant) []*code {
+// afterwards changes some codes once more. The code that was in work, and half
+// of the others, do not change: nothing but their first event brings them back.
+// Of the rest some go on and some go back to the list before, which the record
+// takes for the one at WeCom: only an open intent says that it need not be.
+// Where the successor came late, the code that was in work goes back too.
+func (h *house) afterwards(dir string, v variant) {
+	h.Helper()
 	grave, err := os.ReadFile(filepath.Join(dir, graveFile))
 	h.must(err)
 	h.Logf("died at work on %q", grave)
-	var out []*code
+	var on, back []*code
 	for i, c := range h.codes {
-		inWork := c.Code == string(grave)
-		if (inWork && v.alone) || (!inWork && i%4 < 2) {
-			out = append(out, c)
+		switch inWork := c.Code == string(grave); {
+		case inWork && v.alone:
+			back = append(back, c)
+		case inWork || i%8 < 4: // families take turns
+		case i%8 < 6:
+			on = append(on, c)
+		default:
+			back = append(back, c)
 		}
 	}
-	return out
+	h.each(back, h.revert)
+	h.each(on, h.change)
 }
 
 // pace is scarce where codes have to wait.

@@ -82,12 +82,12 @@ func TestFaultTable(t *testing.T) {
 		for _, row := range troubles {
 			t.Run(row.row, func(t *testing.T) {
 				t.Parallel()
-				b.add(runTrouble(t, row))
+				b.play(row.row, func() result { return runTrouble(t, row) })
 			})
 		}
 	})
 	for _, row := range upheavals {
-		t.Run(row.row, func(t *testing.T) { b.add(runTrouble(t, row)) })
+		t.Run(row.row, func(t *testing.T) { b.play(row.row, func() result { return runTrouble(t, row) }) })
 	}
 	b.print(t, "A fault under load", order)
 }

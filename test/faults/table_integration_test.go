@@ -19,10 +19,16 @@ type board struct {
 	results []result
 }
 
-func (b *board) add(r result) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.results = append(b.results, r)
+// play plays a row and adds its result. One that ends the test early has a line
+// too.
+func (b *board) play(row string, play func() result) {
+	out := result{row: row, late: "the row could not be played to its end"}
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.results = append(b.results, out)
+	}()
+	out = play()
 }
 
 // print writes the table in the order of the rows given.
@@ -42,7 +48,7 @@ func (b *board) print(t *testing.T, title string, order []string) {
 		}
 		agreed := fmt.Sprintf("%.1f s", r.converged.Seconds())
 		if r.late != "" {
-			agreed = fmt.Sprintf("not in %.0f s", limit.Seconds())
+			agreed = fmt.Sprintf("not by %.0f s", limit.Seconds())
 		}
 		fault, during := "-", "-"
 		if r.length > 0 {
