@@ -133,10 +133,12 @@ func TestAStormOfOneTenantStandsInNobodysWay(t *testing.T) {
 	sweeps := h.fleet.Figures(t.Context())
 	mean := sweeps.Sum("rollcall_keeper_sweep_seconds_sum", `sweep="release"`) / sweeps.Sum("rollcall_keeper_sweep_seconds_count", `sweep="release"`)
 	t.Logf("the storm: %.1f codes a second; a sweep takes %.0f ms", rate, 1000*mean)
-	if calm > 15*time.Second {
+	// Behind the storm they would wait 50 000 codes at 39.5 a second: 21 minutes.
+	if calm > 30*time.Second {
 		t.Errorf("calm tenants waited %s", calm)
 	}
-	if rate > 41 || rate < 30 {
+	// A busy machine may be slower; nothing may be faster than the pace.
+	if rate > 41 || rate < 15 {
 		t.Errorf("the storm is released at %.1f codes a second, want its pace of 39.5", rate)
 	}
 }
