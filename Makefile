@@ -79,6 +79,16 @@ test-unit: ## the tests that need no server, in seconds
 test-integration: $(STACK) ## all tests on a stack of its own, without the race detector
 	$(STACK) run -- $(GO_TEST) -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(PACKAGES)
 
+# SEED=n plays one schedule and prints what happens; SEEDS=n plays many.
+SEEDS ?= 20000
+.PHONY: sim
+sim: ## simulated schedules with every kind of fault: make sim SEEDS=20000, or SEED=7 for its trace
+	go run ./test/sim/cmd $(if $(SEED),-seed $(SEED),-seeds $(SEEDS))
+
+.PHONY: sim-mutants
+sim-mutants: ## show that the simulation notices each step that is taken out
+	go run ./test/sim/mutants $(if $(RUN),-only '$(RUN)')
+
 .PHONY: stack-up
 stack-up: $(STACK) ## start Pulsar, Redis and the MongoDB stand-in and leave them running
 	$(STACK) up

@@ -1,0 +1,186 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/rollcall-dev/rollcall/internal/intake/desk"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
+
+// checkBegin looks at a worker that is about to start.
+func (c *consumer) checkBegin(k *worker) {
+	if slices.ContainsFunc(c.workers, func(other *worker) bool { return other.ref == k.ref }) {
+		c.w.fail(OneWorker, fmt.Sprintf("%s starts a second worker on %s", c.name, k.ref.Code))
+	}
+	if until := c.firm[k.work.Key]; until.After(c.now()) {
+		c.w.fail(FirmBackoff, fmt.Sprintf("%s runs %s again at %s, held until %s", c.name, k.ref.Code, c.w.at(c.now()), c.w.at(until)))
+	}
+	delete(c.firm, k.work.Key)
+	if over := c.turns.taken(k.work.Key, c.w.profile.tenantCap, c.inWork); over != "" {
+		c.w.fail(Fair, c.name+": "+over)
+	}
+}
+
+// inWork is how many workers are on a tenant's codes.
+func (c *consumer) inWork(tenant string) int {
+	n := 0
+	for _, k := range c.workers {
+		if k.ref.Tenant == tenant {
+			n++
+		}
+	}
+	return n
+}
+
+// checkSettled looks at what became of a worker's code.
+func (c *consumer) checkSettled(k *worker, s desk.Settlement[delivery]) {
+	switch out := s.Outcome.(type) {
+	case push.Park:
+		if _, dirty, _ := c.w.dirty.Get(nil, k.ref); !dirty && len(s.Acks) > 0 && !c.w.released(k.ref) {
+			c.w.fail(DirtyFirst, fmt.Sprintf("%s is acked as parked and is not dirty", k.ref.Code))
+		}
+	case push.Fail:
+		c.firm[k.work.Key] = c.now().Add(c.w.profile.backoff)
+	case push.Hold:
+		if out.Cause.Firm() {
+			c.firm[k.work.Key] = earliest(out.Until, c.now().Add(c.w.profile.maxHold))
+		}
+	case push.Done:
+		if open := epochs(c.w.store.Record(k.ref)); out.Reason == reason.Pushed && len(open) > 0 {
+			c.w.fail(AckedLast, fmt.Sprintf("%s acks %v of %s while the calls %v are open", c.name, numbers(s.Acks), k.ref.Code, open))
+		}
+	}
+	if len(s.Acks) > 1 {
+		c.w.fail(OneMessage, fmt.Sprintf("%d messages of %s were kept", len(s.Acks), k.ref.Code))
+	}
+}
+
+// released reports that the keeper has published a dirty code: there is an
+// event of it, or a worker on one.
+func (w *world) released(ref push.Ref) bool {
+	if slices.ContainsFunc(w.broker.messages, func(m *message) bool { return m.ref == ref }) {
+		return true
+	}
+	return slices.ContainsFunc(w.tasks, func(t *task) bool { return t.worker != nil && t.worker.ref == ref })
+}
+
+// checkHeld looks at what a consumer keeps waiting.
+func (c *consumer) checkHeld() {
+	stats := c.desk.Stats()
+	waits := stats.Held - stats.ByCause[reason.StoreDown] - stats.ByCause[reason.Paced]
+	if waits > c.w.profile.maxHeld {
+		c.w.fail(HeldBounded, fmt.Sprintf("%s holds %d codes", c.name, waits))
+	}
+	if due, ok := c.desk.NextDue(); ok && due.Sub(c.now()) > c.w.profile.maxHold {
+		c.w.fail(HoldBounded, fmt.Sprintf("%s holds a code for %v", c.name, due.Sub(c.now())))
+	}
+}
+
+// checkCall looks at a call that reaches WeCom.
+func (w *world) checkCall(k *worker, call push.Call) {
+	failure := w.store.Record(call.Ref).Failure
+	if w.clock.Now().After(k.expires) {
+		w.fail(Admitted, fmt.Sprintf("%s calls for %s at %s, admitted until %s", k.consumer.name, call.Code, w.at(w.clock.Now()), w.at(k.expires)))
+	}
+	mine := failure.NotBefore.Add(-2 * w.profile.skew) // it was set by another clock
+	if mine.After(w.clock.Now()) && w.failedAt[call.Ref].Before(k.loaded) {
+		w.fail(FirmBackoff, fmt.Sprintf("%s calls for %s at %s, in a backoff until %s", k.consumer.name, call.Code, w.at(w.clock.Now()), w.at(failure.NotBefore)))
+	}
+}
+
+// checkCommit looks at a list that was committed.
+func (w *world) checkCommit(ref push.Ref) {
+	facts := w.current.worker.facts
+	if newest := w.committed[ref]; facts < newest {
+		w.fail(NewerFacts, fmt.Sprintf("%s: facts of change %d are committed after those of change %d", ref.Code, facts, newest))
+	}
+	w.committed[ref] = facts
+}
+
+// checkLanded looks at a call at the instant at which it takes effect.
+func (w *world) checkLanded(f flight) {
+	w.note("wecom", "the call of epoch %d for %s takes effect", f.epoch, f.ref.Code)
+	record := w.store.Record(f.ref)
+	if !slices.ContainsFunc(record.Intents, func(i push.Intent) bool { return i.Epoch == f.epoch }) {
+		w.fail(Announced, fmt.Sprintf("the call of epoch %d for %s lands, the record is at epoch %d with intents %v", f.epoch, f.ref.Code, record.Epoch, epochs(record)))
+	}
+}
+
+// checkRecord holds a record without an open intent against WeCom.
+func (w *world) checkRecord(ref push.Ref) {
+	record := w.store.Record(ref)
+	if len(record.Intents) > 0 || record.Committed.Epoch == 0 {
+		return
+	}
+	if way, ok := w.vendor.Way("cfg-" + ref.Code); ok && !slices.Equal(way.Members, record.Committed.Members) {
+		w.fail(RecordTrue, fmt.Sprintf("no call for %s is open, wecom lists %v and the record says %v", ref.Code, way.Members, record.Committed.Members))
+	}
+}
+
+func epochs(record push.Record) []int64 {
+	var out []int64
+	for _, i := range record.Intents {
+		out = append(out, i.Epoch)
+	}
+	return out
+}
+
+// judge holds WeCom, sets and records against the facts, at the end.
+func (w *world) judge() {
+	for _, ref := range w.codes {
+		facts, record := w.store.Peek(ref), w.store.Record(ref)
+		want, err := roster.Decide(facts, record.Last(), roster.LaneRules{}, w.clock.Now())
+		if err != nil {
+			w.fail(Converged, err.Error())
+			return
+		}
+		way, _ := w.vendor.Way(facts.Code.ConfigID)
+		w.same(Converged, ref, want.Members, way.Members)
+		w.same(RecordTrue, ref, way.Members, record.Committed.Members)
+		if facts.Code.Family.Rotates() {
+			set, _ := w.rotation.Set(ref)
+			w.same(SetConverged, ref, want.Rotation, set.Seats)
+		}
+	}
+}
+
+func (w *world) same(invariant Invariant, ref push.Ref, want, got any) {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		w.fail(invariant, ref.Code+" (-want +got): "+strings.Join(strings.Fields(diff), " "))
+	}
+}
+
+func (w *world) dirtyCodes() int {
+	entries, _ := w.dirty.List(nil, push.Ref{}, 1000)
+	return len(entries)
+}
+
+// unfinished says what a run that does not end still has to do.
+func (w *world) unfinished() string {
+	var ids []string
+	for _, m := range w.broker.messages {
+		ids = append(ids, fmt.Sprintf("%d of %s", m.id, m.ref.Code))
+	}
+	s := fmt.Sprintf("%d events un-acked (%s), %d tasks, %d dirty codes", len(ids), strings.Join(ids, ", "), len(w.tasks), w.dirtyCodes())
+	for _, ref := range w.codes {
+		if open := epochs(w.store.Record(ref)); len(open) > 0 {
+			s += fmt.Sprintf(", intents %v of %s", open, ref.Code)
+		}
+	}
+	return s
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,158 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/backstop"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/push/pushtest"
+)
+
+// keeper is one keeper process: the product's sweeps, one after the other.
+type keeper struct {
+	process
+	w        *world
+	releaser *backstop.Releaser
+	marker   *backstop.Marker
+	busy     *task
+	next     time.Time
+	sweeps   int
+}
+
+const sweepEvery = time.Second
+
+func (w *world) keep(name string) *keeper {
+	k := &keeper{w: w}
+	k.name = name
+	k.begin()
+	w.keepers = append(w.keepers, k)
+	return k
+}
+
+// begin is the start of the process.
+func (k *keeper) begin() {
+	dirty := dirtyOf{k.w.dirty, k.w}
+	k.releaser = backstop.NewReleaser(dirty, publisherOf{k.w}, backstop.ReleaserOptions{
+		TenantRate: 2, TotalRate: 3, Parallel: 1, Now: k.w.clock.Now, Logger: slog.New(slog.DiscardHandler),
+	})
+	k.marker = backstop.NewMarker(recordsOf{k.w}, dirty, backstop.MarkerOptions{
+		Margin: k.w.profile.margin + 2*k.w.profile.skew, WholeEvery: 30 * time.Second, Parallel: 1, Now: k.w.clock.Now,
+	})
+}
+
+// turn begins a sweep when it is time for one.
+func (k *keeper) turn() {
+	now := k.w.clock.Now()
+	if k.busy != nil && !k.busy.ended || k.next.After(now) {
+		return
+	}
+	k.next = now.Add(sweepEvery)
+	k.sweeps++
+	sweep := func(ctx context.Context) { _, _ = k.releaser.Sweep(ctx) }
+	if k.sweeps%4 == 0 {
+		sweep = func(ctx context.Context) { _, _ = k.marker.Sweep(ctx) }
+	}
+	k.busy = k.w.startThreads(&k.process, k.name, sweep)
+}
+
+// die is kill -9; another process takes its place.
+func (k *keeper) die() {
+	if k.busy != nil && !k.busy.ended {
+		k.w.note(k.name, "is killed")
+		k.w.kill(k.busy)
+		k.w.reap()
+	}
+	k.begin()
+}
+
+// dirtyOf is the dirty set with every step visible.
+type dirtyOf struct {
+	*pushtest.Dirty
+	w *world
+}
+
+func (d dirtyOf) DueTenants(ctx context.Context, now time.Time) ([]string, error) {
+	if err := d.w.attempt(ctx, "dirty.due_tenants"); err != nil {
+		return nil, err
+	}
+	return d.Dirty.DueTenants(ctx, now)
+}
+
+func (d dirtyOf) Due(ctx context.Context, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
+	if err := d.w.attempt(ctx, "dirty.due "+tenant); err != nil {
+		return nil, err
+	}
+	due, err := d.DueOf(ctx, tenant, now, limit)
+	out := make([]backstop.Entry, 0, len(due))
+	for _, e := range due {
+		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Version: e.Version})
+	}
+	return out, err
+}
+
+func (d dirtyOf) Remove(ctx context.Context, entries []backstop.Entry) error {
+	for _, e := range entries {
+		if err := d.w.attempt(ctx, "dirty.remove "+e.Code); err != nil {
+			return err
+		}
+		if _, err := d.Dirty.Remove(ctx, pushtest.Entry{Ref: e.Ref, Version: e.Version}); err != nil {
+			return err
+		}
+	}
+	return d.w.lost()
+}
+
+func (d dirtyOf) Postpone(ctx context.Context, e backstop.Entry, until time.Time) error {
+	if err := d.w.attempt(ctx, "dirty.postpone "+e.Code); err != nil {
+		return err
+	}
+	_, err := d.Dirty.Postpone(ctx, e.Ref, e.Version, until)
+	return errors.Join(err, d.w.lost())
+}
+
+// recordsOf finds the intents that were left behind.
+type recordsOf struct{ w *world }
+
+func (r recordsOf) Expired(ctx context.Context, from, before time.Time) iter.Seq2[push.Ref, error] {
+	return func(yield func(push.Ref, error) bool) {
+		if err := r.w.attempt(ctx, "records.expired"); err != nil {
+			yield(push.Ref{}, err)
+			return
+		}
+		for _, ref := range r.w.codes {
+			expired := slices.ContainsFunc(r.w.store.Record(ref).Intents, func(i push.Intent) bool {
+				return i.Deadline.Before(before) && !i.Deadline.Before(from)
+			})
+			if expired && !yield(ref, nil) {
+				return
+			}
+		}
+	}
+}
+
+// publisherOf stores events with the broker.
+type publisherOf struct{ w *world }
+
+func (p publisherOf) Publish(ctx context.Context, entries []backstop.Entry) []error {
+	failed := make([]error, len(entries))
+	for i, e := range entries {
+		if failed[i] = p.w.attempt(ctx, "publish "+e.Code); failed[i] == nil {
+			failed[i] = p.store(e)
+		}
+	}
+	return failed
+}
+
+// store is the broker's part, which fails more often than a database does.
+func (p publisherOf) store(e backstop.Entry) error {
+	if p.w.happens(0.1) {
+		return errRefused
+	}
+	p.w.broker.publish(e.Ref)
+	return p.w.lost()
+}
