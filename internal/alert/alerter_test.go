@@ -39,12 +39,13 @@ func TestWhatAPersonIsTold(t *testing.T) {
 			"repeats within the interval are told with their number when it is over",
 			func(b *bench) {
 				b.raise("acme", "")
-				b.pass(time.Second)
-				b.raise("acme", "")
-				b.raise("acme", "")
+				for range 3 {
+					b.pass(time.Second)
+					b.raise("acme", "")
+				}
 				b.pass(20 * time.Minute)
 			},
-			[]string{"0: acme is blocked", "600: acme is blocked\n> 1 more like this since 00:00:01 UTC"},
+			[]string{"0: acme is blocked", "600: acme is blocked\n> 2 more like this since 00:00:01 UTC"},
 		},
 		{
 			"after a silence the next one goes at once again",
@@ -99,11 +100,14 @@ func TestWhatAPersonIsTold(t *testing.T) {
 					b.raise(fmt.Sprint("t", i), "")
 				}
 				b.channel.release()
+				b.pass(11 * time.Minute)
+				b.raise("later", "")
 			},
 			[]string{
 				"0: t0 is blocked",
 				"0: t1 is blocked\n> The same for 18 more: t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13, t14, t15, t16, t17, t18, t19\n" +
 					"> 5 other alerts were dropped, too many at once; rollcall_alerts_total counts them by kind",
+				"660: later is blocked",
 			},
 		},
 		{
@@ -151,6 +155,16 @@ func TestWhatAPersonIsTold(t *testing.T) {
 				b.pass(time.Minute)
 			},
 			[]string{"30: acme is blocked"},
+		},
+		{
+			"whoever told of it can tell of its repeats",
+			func(b *bench) {
+				b.claims.once = true
+				b.raise("acme", "")
+				b.raise("acme", "")
+				b.pass(20 * time.Minute)
+			},
+			[]string{"0: acme is blocked", "600: acme is blocked"},
 		},
 		{
 			"a long text is cut to what the channel takes",
@@ -390,21 +404,21 @@ func (c *channel) timedOut() int {
 	return c.timeouts
 }
 
-// claims grants every claim, none, or one a key.
+// claims grants every claim, none, or one a key until its span is over.
 type claims struct {
 	taken bool
 	once  bool
 	err   error
-	seen  map[string]bool
+	until map[string]time.Time
 }
 
-func (c *claims) Claim(_ context.Context, key string, _ time.Duration) (bool, error) {
-	if c.once && c.seen[key] {
+func (c *claims) Claim(_ context.Context, key string, span time.Duration) (bool, error) {
+	if c.once && !time.Now().After(c.until[key]) {
 		return false, nil
 	}
-	if c.seen == nil {
-		c.seen = map[string]bool{}
+	if c.until == nil {
+		c.until = map[string]time.Time{}
 	}
-	c.seen[key] = true
+	c.until[key] = time.Now().Add(span)
 	return !c.taken && c.err == nil, c.err
 }

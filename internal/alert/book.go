@@ -148,20 +148,19 @@ func (b *book) settle(notices []notice, fate Fate, now time.Time) []notice {
 }
 
 // again queues a notice that could not be told, unless it was tried often
-// enough.
+// enough. Its entry is still there, and does not wait: only next changes that,
+// and whoever tells does one thing after the other.
 func (b *book) again(n notice) bool {
-	e := b.entries[n.key()]
-	if e == nil || n.tries+1 >= b.opts.MaxTries {
+	if n.tries+1 >= b.opts.MaxTries {
 		return false
 	}
+	e := b.entries[n.key()]
 	e.tries, e.claimed = n.tries+1, n.claimed
 	e.merged += n.merged
 	if n.merged > 0 {
 		e.since = n.since
 	}
-	if !e.waits {
-		b.enqueue(e)
-	}
+	b.enqueue(e)
 	return true
 }
 

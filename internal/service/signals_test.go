@@ -143,6 +143,19 @@ func TestAtLevelInfoOnlyParksAndFailuresAreLogged(t *testing.T) {
 	})
 }
 
+// What the stop cancels is no failure: its message goes to a sibling.
+func TestWhatTheStopCancelsIsNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watch(t)
+		w.deliver(intake.Delivery{Event: &intake.Event{Ref: acmeC1}})
+		w.stop()
+		lines := w.lines()
+		if len(lines) != 1 || lines[0].Level != "INFO" || lines[0].Outcome != "fail" {
+			t.Errorf("logged %+v; want one line at level info", lines)
+		}
+	})
+}
+
 // What a person needs besides the reason is in the line: until when, and which
 // messages were acked.
 func TestLinesSayUntilWhenAndWhatWasAcked(t *testing.T) {
@@ -270,6 +283,7 @@ type watched struct {
 	spans   *tracetest.SpanRecorder
 	reader  sdkmetric.Reader
 	answers chan push.Outcome
+	stop    func()
 }
 
 func watch(t *testing.T) *watched { return watchAt(t, slog.LevelDebug) }
@@ -293,23 +307,30 @@ func watchAt(t *testing.T, level slog.Level) *watched {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- in.Run(ctx) }()
-	t.Cleanup(func() {
+	w.stop = sync.OnceFunc(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(w.stop)
 	synctest.Wait()
 	return w
 }
 
 // Refresh answers for the watched code by the script, and holds every other.
-func (w *watched) Refresh(_ context.Context, ref push.Ref, observe func()) push.Outcome {
+// Beyond the script it waits for the stop.
+func (w *watched) Refresh(ctx context.Context, ref push.Ref, observe func()) push.Outcome {
 	observe()
 	if ref != acmeC1 {
 		return push.Hold{Until: time.Now().Add(time.Minute), Cause: reason.SlowLane}
 	}
-	return <-w.answers
+	select {
+	case out := <-w.answers:
+		return out
+	case <-ctx.Done():
+		return push.Fail{Class: reason.StoreDown, Err: ctx.Err()}
+	}
 }
 
 // answer publishes an event of the watched code and scripts how its refreshes

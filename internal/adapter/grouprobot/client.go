@@ -25,7 +25,8 @@ const (
 
 const (
 	scope = "github.com/rollcall-dev/rollcall/internal/adapter/grouprobot"
-	// maxAnswer bounds an answer in bytes; WeCom's has about 200.
+	// maxAnswer is how much is read of an answer, in bytes; WeCom's has about
+	// 200, and what is cut is none of it.
 	maxAnswer = 64 << 10
 	// maxMessage bounds what is kept of an errmsg, in bytes.
 	maxMessage = 300
@@ -105,7 +106,7 @@ type markdown struct {
 }
 
 func (c *Client) post(ctx context.Context, to Webhook, text string) error {
-	body, err := encode(request{MsgType: "markdown", Markdown: markdown{text}})
+	body, err := json.Marshal(request{MsgType: "markdown", Markdown: markdown{text}})
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
@@ -120,20 +121,11 @@ func (c *Client) post(ctx context.Context, to Webhook, text string) error {
 		return bare(err, to.secrets())
 	}
 	defer func() { _ = response.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
 		return fmt.Errorf("read the answer: %w", bare(err, to.secrets()))
 	}
 	return judge(response.StatusCode, raw, to.secrets())
-}
-
-// encode leaves < and > as they are: WeCom's markdown uses them.
-func encode(r request) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(r)
-	return b.Bytes(), err
 }
 
 // answer is what WeCom says to a message.
@@ -147,7 +139,7 @@ func judge(status int, raw []byte, secrets []string) error {
 		return &Refusal{HTTPStatus: status}
 	}
 	var a answer
-	if len(raw) > maxAnswer || json.Unmarshal(raw, &a) != nil || a.ErrCode == nil {
+	if json.Unmarshal(raw, &a) != nil || a.ErrCode == nil {
 		return ErrAnswer
 	}
 	if *a.ErrCode == 0 {
