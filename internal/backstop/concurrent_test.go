@@ -16,7 +16,7 @@ import (
 // Three keepers sweep at the same time, as two may after one was paused, while
 // refreshers mark. In the end every code was published after its last mark.
 func TestKeepersAtOnceLoseNoMark(t *testing.T) {
-	for range 100 {
+	for range 40 {
 		r := newRig(t)
 		h := &history{marked: map[string]int64{}, published: map[string]int64{}}
 		var marking, sweeping sync.WaitGroup
