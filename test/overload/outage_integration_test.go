@@ -37,7 +37,7 @@ type outageForm struct {
 func outageForms() form[outageForm] {
 	short := outageForm{
 		windows: windows{ // 15 a second: a busy machine can do several times as much
-			minute: 2 * time.Second, hour: 8 * time.Second, perMinute: 108, perHour: 198, burst: 60, delay: time.Second,
+			minute: 2 * time.Second, hour: 8 * time.Second, perMinute: 123, perHour: 213, burst: 60, delay: 2 * time.Second,
 			parkAfter: 15 * time.Second, maxHold: 3 * time.Second, maxHeld: 5000,
 		},
 		codes: 150, demand: 4, calmTenants: 4, before: 6 * time.Second, gone: 10 * time.Second, after: 6 * time.Second,

@@ -28,7 +28,7 @@ type stormForm struct {
 	calmTenants   int
 	trickle       time.Duration // between two changes of calm tenants
 	calmFor       time.Duration // how long calm is measured before the storm
-	publishFor    time.Duration // over which the events come
+	publishFor    time.Duration // over which the events come; some when the block is over
 	blockedFor    time.Duration // how long WeCom answers 45009
 	// told is how long a sibling that met the block told the others it would
 	// be; 0: there is none, the refreshers meet it by themselves.
@@ -57,11 +57,11 @@ const (
 func stormForms() form[stormForm] {
 	short := stormForm{
 		windows: windows{
-			minute: 3 * time.Second, hour: 20 * time.Second, perMinute: 900, perHour: 3400, burst: 100, delay: time.Second,
+			minute: 3 * time.Second, hour: 20 * time.Second, perMinute: 900, perHour: 3600, burst: 100, delay: 2 * time.Second,
 			parkAfter: 4 * time.Second, maxHold: time.Second, maxHeld: 150,
 		},
 		codes: 2500, events: 10_000, calmTenants: 10, trickle: 50 * time.Millisecond,
-		calmFor: 8 * time.Second, publishFor: 15 * time.Second, blockedFor: 16 * time.Second, told: 17 * time.Second,
+		calmFor: 8 * time.Second, publishFor: 24 * time.Second, blockedFor: 16 * time.Second, told: 17 * time.Second,
 		patience: 3 * time.Minute,
 		// Servers, processes and other people's tests share two cores, and the
 		// JVMs are still warming up: only a tenant that waits behind the storm's
@@ -74,7 +74,7 @@ func stormForms() form[stormForm] {
 			parkAfter: 20 * time.Second, maxHold: 5 * time.Second, maxHeld: 1500,
 		},
 		codes: 50_000, events: 200_000, calmTenants: 20, trickle: 50 * time.Millisecond,
-		calmFor: 30 * time.Second, publishFor: 55 * time.Second, blockedFor: 55 * time.Second,
+		calmFor: 30 * time.Second, publishFor: 80 * time.Second, blockedFor: 55 * time.Second,
 		meetings: 2, patience: 5 * time.Minute,
 		maxRatio: 1.3, maxUnacked: 1500 + receiverQueue,
 	}
@@ -84,7 +84,7 @@ func stormForms() form[stormForm] {
 		parkAfter: 2 * time.Minute, maxHold: 15 * time.Second, maxHeld: 10_000,
 	}
 	long.maxUnacked = long.maxHeld + receiverQueue
-	long.publishFor, long.blockedFor, long.patience = 55*time.Minute, time.Hour, 90*time.Minute
+	long.publishFor, long.blockedFor, long.patience = 65*time.Minute, time.Hour, 90*time.Minute
 	return form[stormForm]{short, full, long}
 }
 
@@ -136,13 +136,15 @@ func (s *storm) play(calm *calm, watch *watch) (at spans) {
 	s.h.Logf("calm: %v; %s", calm.between(at.began, at.blocked), s.h.busy.since())
 
 	lift := s.block()
-	wg.Go(func() { s.publish(running) })
+	published := make(chan struct{})
+	wg.Go(func() { defer close(published); s.publish(running) })
 	s.h.pause(s.form.blockedFor)
 	lift()
 	at.lifted = time.Now()
 	s.h.Logf("the block is lifted after %v: %d calls, %d of them refused; %s",
 		at.lifted.Sub(at.blocked).Round(time.Second), s.calls.Load(), s.refused.Load(), s.h.busy.since())
 	at.drained = s.drain()
+	<-published
 	s.h.Logf("drained %v after the first push, %.0f pushes a second of %.0f allowed; %s", at.drained.Sub(s.first()).Round(time.Second),
 		float64(s.codesPushed())/at.drained.Sub(s.first()).Seconds(), s.form.rate(refreshers), s.h.busy.since())
 	return at
