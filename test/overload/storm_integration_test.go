@@ -58,7 +58,7 @@ func stormForms() form[stormForm] {
 	short := stormForm{
 		windows: windows{
 			minute: 3 * time.Second, hour: 20 * time.Second, perMinute: 900, perHour: 3600, burst: 100, delay: 2 * time.Second,
-			parkAfter: 4 * time.Second, maxHold: time.Second, maxHeld: 150,
+			parkAfter: 4 * time.Second, maxHold: time.Second, maxHeld: 60,
 		},
 		codes: 2500, events: 10_000, calmTenants: 10, trickle: 50 * time.Millisecond,
 		calmFor: 8 * time.Second, publishFor: 24 * time.Second, blockedFor: 16 * time.Second, told: 17 * time.Second,
