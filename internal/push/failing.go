@@ -17,23 +17,33 @@ func (a *attempt) storeDown(attempted string, err error) Outcome {
 // refusal deals with a call that did not succeed. Of a call that surely took
 // no effect the intent is dropped; of any other it stays, and the next refresh
 // pushes whatever the record says.
-func (a *attempt) refusal(ctx context.Context, intent Intent, err error) Outcome {
+func (a *attempt) refusal(ctx context.Context, intent Intent, err error) (out Outcome, again bool) {
 	var call *CallError
 	if !errors.As(err, &call) {
 		call = &CallError{Op: opUpdate, Unknown: true, Err: err}
 	}
 	if !call.Unknown {
 		if err := a.Store.Drop(ctx, a.ref, intent.Epoch); err != nil {
-			return a.storeDown("drop an intent", err)
+			return a.storeDown("drop an intent", err), false
 		}
 	}
-	switch class := Classify(call); class {
+	if class := Classify(call); class != reason.BadMember {
+		return a.classed(ctx, class, call), false
+	}
+	return a.refusedMember(ctx, call)
+}
+
+// classed deals with a refusal that is nobody's on the list.
+func (a *attempt) classed(ctx context.Context, class reason.Reason, call *CallError) Outcome {
+	switch class {
 	case reason.Throttled:
 		until, err := a.Budget.Throttled(ctx, a.ref.Tenant, call.ErrCode)
 		if err != nil {
 			return a.storeDown("note a throttle answer", err)
 		}
 		return a.wait(until, reason.Blocked)
+	case reason.Credentials:
+		return a.suspend(ctx, call)
 	case reason.BreakerOpen:
 		_, until := a.Breaker.Allow(a.ref.Tenant)
 		return a.wait(until, reason.BreakerOpen)
@@ -71,10 +81,7 @@ func (a *attempt) failed(ctx context.Context, class reason.Reason, call *CallErr
 	if err := a.Store.SetFailure(ctx, a.ref, failure); err != nil {
 		return a.storeDown("record a failure", err)
 	}
-	switch {
-	case class == reason.Credentials:
-		return a.park(class, failure.Message, now.Add(credentialsDue))
-	case failure.Streak >= a.opts.MaxFailures:
+	if failure.Streak >= a.opts.MaxFailures {
 		return a.park(class, failure.Message, now.Add(exhaustedDue))
 	}
 	return a.wait(failure.NotBefore, reason.Backoff)

@@ -46,6 +46,16 @@ type Store interface {
 	Commit(ctx context.Context, ref Ref, committed Committed, settled []int64) (bool, error)
 	// SetFailure replaces the record's failure.
 	SetFailure(ctx context.Context, ref Ref, failure Failure) error
+	// SetSearch replaces the record's search; the zero Search ends it.
+	SetSearch(ctx context.Context, ref Ref, search Search) error
+	// Quarantine leaves a staff member of a tenant out of every list until an
+	// instant, and notes why. A quarantine never becomes shorter by it.
+	Quarantine(ctx context.Context, tenant, staff string, until time.Time, why string) error
+	// Suspend replaces a tenant's suspension if its NextProbe is still the one
+	// seen (zero: none). It reports false, and changes nothing, otherwise.
+	Suspend(ctx context.Context, tenant string, seen time.Time, suspension roster.Suspension) (bool, error)
+	// Resume ends a tenant's suspension if its NextProbe is still the one seen.
+	Resume(ctx context.Context, tenant string, seen time.Time) error
 	// AdvanceRound moves the code's rotation round from the one named to the
 	// next and empties its counters. It reports false when another round is
 	// current.

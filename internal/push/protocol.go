@@ -11,7 +11,7 @@ import (
 
 // maxRounds is how often one refresh starts again because the facts, the set
 // or the record changed under it, before it gives the code back.
-const maxRounds = 8
+const maxRounds = 16
 
 // Options of a Protocol. All are required.
 type Options struct {
@@ -92,8 +92,9 @@ type attempt struct {
 
 	facts   roster.Facts
 	record  Record
-	verdict roster.Verdict
-	version int64 // of the rotation set, as read and then as written
+	verdict roster.Verdict // what the facts ask for
+	sending roster.Verdict // the same, or a part of it in the search for a bad member
+	version int64          // of the rotation set, as read and then as written
 
 	own    []int64   // epochs of our calls that WeCom took
 	pushed Committed // what the last of them brought, once it is committed
@@ -109,6 +110,7 @@ func (a *attempt) round(ctx context.Context) Outcome {
 	if out, again := a.writeSet(ctx); again || out != nil {
 		return out
 	}
+	a.sending = a.sendable()
 	if !a.pushStands() {
 		if out := a.settled(ctx); out != nil {
 			return out
@@ -120,7 +122,22 @@ func (a *attempt) round(ctx context.Context) Outcome {
 	if out, again := a.verify(ctx); again || out != nil {
 		return out
 	}
-	return a.commit(ctx)
+	if out := a.commit(ctx); out != nil {
+		return out
+	}
+	return a.finish(ctx)
+}
+
+// finish ends the refresh, unless what WeCom holds now was only a probe.
+func (a *attempt) finish(ctx context.Context) Outcome {
+	if a.probes() {
+		out, _ := a.tookProbe(ctx)
+		return out
+	}
+	if out := a.endSearch(ctx); out != nil {
+		return out
+	}
+	return a.done(reason.Pushed)
 }
 
 // read takes in the set's version, the record and the facts, in this order,
@@ -192,7 +209,7 @@ func (a *attempt) writeSet(ctx context.Context) (out Outcome, again bool) {
 
 // pushStands reports that the list decided now is the one that we have just
 // pushed in an earlier round.
-func (a *attempt) pushStands() bool { return a.ours() && a.pushed.Hash == a.verdict.Hash }
+func (a *attempt) pushStands() bool { return a.ours() && a.pushed.Hash == a.sending.Hash }
 
 // settled ends the refresh when nothing has to be, or can be, sent.
 func (a *attempt) settled(ctx context.Context) Outcome {
@@ -205,6 +222,9 @@ func (a *attempt) settled(ctx context.Context) Outcome {
 	if err := a.Budget.GiveBack(ctx, a.ref); err != nil {
 		return a.storeDown("give back a slot", err)
 	}
+	if out := a.endSearch(ctx); out != nil {
+		return out
+	}
 	if out := a.tidyRecord(ctx); out != nil {
 		return out
 	}
@@ -216,7 +236,10 @@ func (a *attempt) push(ctx context.Context) (out Outcome, again bool) {
 	if out := a.turn(); out != nil {
 		return out, false
 	}
-	admission, err := a.Budget.Admit(ctx, Ask{Ref: a.ref, Removes: a.verdict.Removes(a.record.Committed.Members)})
+	if out := a.allowed(ctx); out != nil {
+		return out, false
+	}
+	admission, err := a.Budget.Admit(ctx, Ask{Ref: a.ref, Removes: a.sending.Removes(a.record.Committed.Members)})
 	if err != nil {
 		return a.storeDown("ask for vendor budget", err), false
 	}
@@ -231,7 +254,7 @@ func (a *attempt) send(ctx context.Context, admission Admission) (out Outcome, a
 	a.began = a.opts.Now()
 	intent := Intent{
 		Epoch:    a.record.Epoch + 1,
-		Hash:     a.verdict.Hash,
+		Hash:     a.sending.Hash,
 		Owner:    a.opts.Owner,
 		Deadline: earlier(a.began.Add(a.opts.CallTimeout), admission.Expires),
 	}
@@ -247,18 +270,18 @@ func (a *attempt) send(ctx context.Context, admission Admission) (out Outcome, a
 		return a.tooLate(ctx, intent)
 	}
 	if err := a.Vendor.Update(ctx, a.call(intent.Deadline)); err != nil {
-		return a.refusal(ctx, intent, err), false
+		return a.refusal(ctx, intent, err)
 	}
 	a.own = append(a.own, intent.Epoch)
 	a.pushed = a.outcomeOf(intent)
-	return nil, false
+	return a.resume(ctx), false
 }
 
 // outcomeOf is what the record is to say once the push of an intent is verified.
 func (a *attempt) outcomeOf(intent Intent) Committed {
 	return Committed{
-		Members:  a.verdict.Members,
-		Hash:     a.verdict.Hash,
+		Members:  a.sending.Members,
+		Hash:     a.sending.Hash,
 		Epoch:    intent.Epoch,
 		At:       a.opts.Now(),
 		Revision: a.facts.Code.Revision,
@@ -280,7 +303,7 @@ func (a *attempt) call(deadline time.Time) Call {
 	return Call{
 		Ref:        a.ref,
 		ConfigID:   code.ConfigID,
-		Members:    a.verdict.Members,
+		Members:    a.sending.Members,
 		Remark:     code.Remark,
 		State:      code.State,
 		SkipVerify: code.SkipVerify,
@@ -314,7 +337,8 @@ func (a *attempt) verify(ctx context.Context) (out Outcome, again bool) {
 	return nil, version != a.version
 }
 
-// commit records what WeCom holds, unless somebody began a push after ours.
+// commit records what WeCom holds, unless somebody began a push after ours. A
+// nil outcome says that it is recorded and that no other call can land.
 func (a *attempt) commit(ctx context.Context) Outcome {
 	a.pushed.At, a.pushed.Revision, a.pushed.Notes = a.opts.Now(), a.facts.Code.Revision, a.verdict.Notes
 	settled, open := a.settle()
@@ -328,7 +352,7 @@ func (a *attempt) commit(ctx context.Context) Outcome {
 	if !open.IsZero() {
 		return Hold{Until: open, Cause: reason.Unsettled}
 	}
-	return a.done(reason.Pushed)
+	return nil
 }
 
 func (a *attempt) done(why reason.Reason) Outcome {

@@ -260,7 +260,6 @@ type openUntil time.Time
 func (o openUntil) Allow(string) (bool, time.Time) { return false, time.Time(o) }
 
 func TestRefusals(t *testing.T) {
-	ref := push.Ref{Tenant: "acme", Code: "c1"}
 	refused := func(code int) pushtest.Answer {
 		return pushtest.Answer{Err: &push.CallError{Op: "update_contact_way", HTTPStatus: 200, ErrCode: code}, Lost: true}
 	}
@@ -283,8 +282,8 @@ func TestRefusals(t *testing.T) {
 			1, 0,
 		},
 		{"a code nobody knows", refused(99999), push.Hold{Until: retry, Cause: reason.Backoff}, 1, 0},
-		{"a bad member", refused(40003), push.Hold{Until: retry, Cause: reason.Backoff}, 1, 0},
-		{"credentials", refused(40001), push.Park{Mark: push.Mark{Ref: ref, Reason: reason.Credentials, Due: t0.Add(5 * time.Minute)}}, 1, 0},
+		{"every member", refused(40003), push.Hold{Until: retry, Cause: reason.Backoff}, 1, 0},
+		{"credentials", refused(40001), push.Hold{Until: t0.Add(30 * time.Second), Cause: reason.Suspended}, 0, 0},
 		{"no answer", pushtest.Answer{Err: &push.CallError{Op: "update_contact_way", Unknown: true}}, push.Hold{Until: retry, Cause: reason.Backoff}, 1, 1},
 	}
 	for _, c := range cases {

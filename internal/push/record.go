@@ -19,6 +19,8 @@ type Record struct {
 	// what WeCom holds is unknown: nothing is deduplicated.
 	Intents []Intent
 	Failure Failure
+	// Search is for the member for whom WeCom refused the list.
+	Search Search
 }
 
 // Last is what deciding needs to know of the last push.

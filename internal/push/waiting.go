@@ -11,9 +11,8 @@ import (
 
 // Due times of codes that only a change of their facts, or a person, can help.
 const (
-	hopelessDue    = time.Hour        // the facts are wrong or missing
-	credentialsDue = 5 * time.Minute  // the tenant's credentials do not work
-	exhaustedDue   = 10 * time.Minute // too many failures in a row
+	hopelessDue  = time.Hour        // the facts are wrong or missing
+	exhaustedDue = 10 * time.Minute // too many failures in a row
 )
 
 // turn is what the push has to wait for before it may ask for budget: the

@@ -89,11 +89,27 @@ type Tenant struct {
 	Tier        string   // a name the lane rules know, e.g. "premium"
 	Whitelisted bool     // always in the fast lane
 	Lane        LaneSwitch
+	// Suspension is Rollcall's own note that WeCom refuses the tenant's
+	// credentials. No verdict depends on it.
+	Suspension Suspension
 	// MaxRemovalShare is the largest share (0..1] of a list that one push may
 	// remove without a reason in the facts; 0 is the default of 0.5, 1 switches
 	// the guard off.
 	MaxRemovalShare float64
 }
+
+// Suspension says since when a tenant's calls are not made, because WeCom
+// refuses its credentials. The zero value is none.
+type Suspension struct {
+	Since time.Time
+	// NextProbe is when one call may be tried; who tries it moves it on first.
+	NextProbe time.Time
+	Probes    int    // calls tried since
+	Detail    string // WeCom's answer, for a person; holds no secret
+}
+
+// Active reports whether the tenant is suspended.
+func (s Suspension) Active() bool { return !s.NextProbe.IsZero() }
 
 // Presence is the online flag of a staff member.
 type Presence string

@@ -35,6 +35,15 @@ func (d *decider) verdict(rules *LaneRules) Verdict {
 	return v
 }
 
+// Without is the verdict with some members off its list, for a push that finds
+// out which of them WeCom refuses. Nothing else changes, the rotation set
+// included.
+func (v Verdict) Without(members []string, code *Code) Verdict {
+	v.Members = slices.DeleteFunc(slices.Clone(v.Members), func(m string) bool { return slices.Contains(members, m) })
+	v.Hash = hashOf(v.Members, code)
+	return v
+}
+
 // members returns the listed people, sorted.
 func (d *decider) members() []string {
 	if d.listed == 0 {

@@ -39,7 +39,8 @@ func (d *Database) Credentials(ctx context.Context, tenant string) (corpID, secr
 	return doc.CorpID, doc.Secret, nil
 }
 
-// PutCredentials writes the corp ID and the app secret of a tenant.
+// PutCredentials writes the corp ID and the app secret of a tenant, and ends a
+// suspension that the old ones have caused.
 func (f *Facts) PutCredentials(ctx context.Context, tenant, corpID, secret string) error {
 	if err := checkTenantID(tenant); err != nil {
 		return fmt.Errorf("put credentials: %w", err)
@@ -47,6 +48,9 @@ func (f *Facts) PutCredentials(ctx context.Context, tenant, corpID, secret strin
 	err := upsert(ctx, f.credentials, tenant, bson.D{
 		kv("$set", bson.D{kv("corp_id", corpID), kv("secret", secret)}),
 	})
+	if err == nil {
+		_, err = updateIf(ctx, f.tenants, byID(tenant), endSuspension())
+	}
 	if err != nil {
 		return fmt.Errorf("put credentials of tenant %s: %w", tenant, err)
 	}

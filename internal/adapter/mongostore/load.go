@@ -90,7 +90,7 @@ func (s *Store) readCode(ctx context.Context, into *reading) error {
 }
 
 func (s *Store) readTenant(ctx context.Context, into *reading) error {
-	doc, found, err := findOne[tenantDoc](ctx, s.tenants, into.ref.Tenant, fields(tenantFields))
+	doc, found, err := findOne[tenantDoc](ctx, s.tenants, into.ref.Tenant, fields(tenantFields, suspensionField))
 	into.facts.Tenant, into.hasTenant = doc.tenant(), found
 	return err
 }

@@ -17,6 +17,12 @@ type recordDoc struct {
 	Committed committedDoc `bson:"committed"`
 	Intents   []intentDoc  `bson:"intents"`
 	Failure   failureDoc   `bson:"failure"`
+	Search    searchDoc    `bson:"search,omitempty"`
+}
+
+type searchDoc struct {
+	List     string   `bson:"list"`
+	Suspects []string `bson:"suspects"`
 }
 
 // committedDoc leaves its notes out when there are none, so that their index
@@ -46,7 +52,7 @@ type failureDoc struct {
 }
 
 func (d recordDoc) record() push.Record {
-	r := push.Record{Code: d.Code, Epoch: d.Epoch, Committed: push.Committed(d.Committed), Failure: push.Failure(d.Failure)}
+	r := push.Record{Code: d.Code, Epoch: d.Epoch, Committed: push.Committed(d.Committed), Failure: push.Failure(d.Failure), Search: push.Search(d.Search)}
 	r.Committed.At = utc(d.Committed.At)
 	r.Failure.NotBefore = utc(d.Failure.NotBefore)
 	for _, i := range d.Intents {

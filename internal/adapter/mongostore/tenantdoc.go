@@ -1,6 +1,10 @@
 package mongostore
 
-import "github.com/rollcall-dev/rollcall/internal/roster"
+import (
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
 
 // tenantDoc is a document of the collection tenants (docs/facts.md).
 type tenantDoc struct {
@@ -12,9 +16,19 @@ type tenantDoc struct {
 	Whitelisted     bool     `bson:"whitelisted,omitempty"`
 	Lane            string   `bson:"lane,omitempty"`
 	MaxRemovalShare float64  `bson:"max_removal_share,omitempty"`
+	// Suspension is Rollcall's own; producers leave it alone.
+	Suspension suspensionDoc `bson:"suspension,omitempty"`
 }
 
-// tenantFields are the fields that a verdict needs; producers may keep others.
+type suspensionDoc struct {
+	Since     time.Time `bson:"since"`
+	NextProbe time.Time `bson:"next_probe"`
+	Probes    int       `bson:"probes"`
+	Detail    string    `bson:"detail"`
+}
+
+// tenantFields are the fields that producers write and a verdict needs;
+// producers may keep others.
 var tenantFields = []string{
 	"time_zone", "daily_total", "fallback", "tier", "whitelisted", "lane", "max_removal_share",
 }
@@ -29,7 +43,14 @@ func (d tenantDoc) tenant() roster.Tenant {
 		Whitelisted:     d.Whitelisted,
 		Lane:            roster.LaneSwitch(d.Lane),
 		MaxRemovalShare: d.MaxRemovalShare,
+		Suspension:      d.Suspension.suspension(),
 	}
+}
+
+func (d suspensionDoc) suspension() roster.Suspension {
+	s := roster.Suspension(d)
+	s.Since, s.NextProbe = utc(s.Since), utc(s.NextProbe)
+	return s
 }
 
 func tenantDocOf(t roster.Tenant) tenantDoc {

@@ -8,10 +8,11 @@ import (
 // What producers do: they write facts. These methods run no hook and cannot
 // fail; each is atomic.
 
-// PutTenant writes a tenant.
+// PutTenant writes a tenant. Its suspension is not a producer's to write.
 func (s *Store) PutTenant(tenant roster.Tenant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	tenant.Suspension = s.tenants[tenant.ID].Suspension
 	s.tenants[tenant.ID] = cloneTenant(tenant)
 }
 

@@ -73,6 +73,14 @@ func TestStore(t *testing.T, factory func(t *testing.T) StoreBench) {
 			"is not noted on another tenant's code": deletedWall,
 		},
 	}
+	groups["refusals"] = map[string]storeTest{
+		"keep and end a search":               searchKept,
+		"quarantine and never for less":       quarantineGrows,
+		"quarantine nobody who is not there":  quarantineUnknown,
+		"suspend a tenant and end it":         suspensionKept,
+		"let one of many make the probe":      suspensionRace,
+		"leave a suspension to who has moved": suspensionStale,
+	}
 	for group, tests := range groups {
 		t.Run(group, func(t *testing.T) {
 			for name, test := range tests {
