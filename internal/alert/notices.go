@@ -51,13 +51,13 @@ func Suspended(tenant, detail string) Alert {
 	}
 }
 
-// Quarantined is the alert for a member whom WeCom refuses and whose code's
-// list goes without him.
-func Quarantined(ref push.Ref, staff, detail string) Alert {
+// Quarantined is the alert for a member whom WeCom refuses: every list of the
+// tenant goes without him for a while.
+func Quarantined(tenant, staff, detail string) Alert {
 	return Alert{
-		Kind: reason.Quarantined, Tenant: ref.Tenant,
+		Kind: reason.Quarantined, Tenant: tenant,
 		Text: message("A member is quarantined: WeCom refuses him",
-			"tenant", ref.Tenant, "code", ref.Code, "member", staff, "answer", detail,
+			"tenant", tenant, "member", staff, "answer", detail,
 			"look at", "whether he is activated, verified, has customer contact and is visible to the app."),
 	}
 }

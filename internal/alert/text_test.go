@@ -25,7 +25,7 @@ func TestEveryNoticeSaysWhatAndWhere(t *testing.T) {
 		{Throttled("acme", "update_contact_way", 45009, until), key{reason.Blocked, "acme", "45009"}, []string{"acme", "update_contact_way", "45009", "2026-11-30 01:01:00 UTC", "ROLLCALL_BUDGET_"}},
 		{Throttled("acme", "update_contact_way", 45033, until), key{reason.Throttled, "acme", "45033"}, []string{"acme", "update_contact_way", "45033", "2026-11-30 01:01:00 UTC", "ROLLCALL_REFRESHER_TENANT_IN_FLIGHT"}},
 		{Suspended("acme", "errcode 40001"), key{reason.Suspended, "acme", ""}, []string{"acme", "errcode 40001", "secret"}},
-		{Quarantined(ref, "ann", "errcode 60111"), key{reason.Quarantined, "acme", ""}, []string{"acme", "c1", "ann", "errcode 60111"}},
+		{Quarantined("acme", "ann", "errcode 60111"), key{reason.Quarantined, "acme", ""}, []string{"acme", "ann", "errcode 60111"}},
 		{IntentsOpen(ref, 24, 32), key{reason.Unsettled, "acme", "c1"}, []string{"acme", "c1", "24 of 32"}},
 		{RedisDown("connection refused"), key{reason.StoreDown, "", ""}, []string{"Redis", "connection refused"}},
 	} {

@@ -48,7 +48,7 @@ func TestDefaultsAreWhatTheDesignSays(t *testing.T) {
 		"recheck":          {cfg.Refresher.Recheck, time.Second},
 		"max failures":     {cfg.Refresher.MaxFailures, 8},
 		"backoff base":     {cfg.Refresher.BackoffBase, 500 * time.Millisecond},
-		"backoff cap":      {cfg.Refresher.BackoffCap, time.Minute},
+		"backoff cap":      {cfg.Refresher.BackoffCap, 15 * time.Second},
 		"intent margin":    {cfg.Refresher.IntentMargin, 5 * time.Second},
 		"drain timeout":    {cfg.Refresher.DrainTimeout, 20 * time.Second},
 		"fast for":         {cfg.Lane.FastFor, 720 * time.Hour},
