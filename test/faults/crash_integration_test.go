@@ -116,7 +116,7 @@ func runCrash(t *testing.T, row string, c crash, v variant) result {
 	h := newHouse(t, crashCodes, c.way.pace())
 	dir := t.TempDir()
 	env := append(c.way.env(),
-		envStep+"="+string(c.at), fmt.Sprintf("%s=%d", envNth, v.nth), envDir+"="+dir)
+		envStep+"="+string(c.at), envFate+"="+string(dies), fmt.Sprintf("%s=%d", envNth, v.nth), envDir+"="+dir)
 	trap := h.trap(dir)
 	var victim, other, keeper *process
 	starts := []func() error{

@@ -1,9 +1,11 @@
 // Package faults breaks what a refresher stands on, on real parts, and looks
 // whether every code comes to agree with its facts again in time.
 //
-// Two tables come out of it. The crash matrix kills a refresher's process at
-// every step of the way of an event. The fault table disturbs the connections
-// to, and the servers of, Pulsar, MongoDB, Redis and WeCom under load.
+// Three tables come out of it. The crash matrix kills a refresher's process at
+// every step of the way of an event. The stall matrix lets a worker stand still
+// at a step until another refresher has done its work with newer facts. The
+// fault table disturbs the connections to, and the servers of, Pulsar, MongoDB,
+// Redis and WeCom under load.
 //
 // It owns its servers (a stack of its own, because it restarts them and empties
 // Redis), the processes it starts and kills, and the judgement. It refuses to

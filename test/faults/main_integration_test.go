@@ -32,14 +32,16 @@ const (
 	envChild = "FAULTS_CHILD"
 	envName  = "FAULTS_NAME" // of the instance, unlike that of its siblings
 	envStep  = "FAULTS_STEP"
+	envFate  = "FAULTS_FATE"
 	envNth   = "FAULTS_NTH"
-	envDir   = "FAULTS_DIR" // of the two files of an executioner
+	envDir   = "FAULTS_DIR" // of the files of an executioner
 )
 
 // The files of an executioner.
 const (
 	armedFile = "armed"
 	graveFile = "grave"
+	freedFile = "freed"
 )
 
 // ground is what all rows stand on.
@@ -96,7 +98,7 @@ func seamsOfChild() []service.Seams {
 	if err != nil {
 		nth = 1
 	}
-	e := newExecutioner(step(os.Getenv(envStep)), nth, dir)
+	e := newExecutioner(step(os.Getenv(envStep)), fate(os.Getenv(envFate)), nth, dir)
 	return []service.Seams{e.seams()}
 }
 
@@ -108,16 +110,16 @@ func onStack(m *testing.M) (status int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	detours, err := freeDetours(ctx, 4)
+	ways, err := freeDetours(ctx, detours())
 	if err != nil {
 		return 1, err
 	}
-	ground.detours = make(chan stack.Detour, len(detours))
-	for _, d := range detours {
+	ground.detours = make(chan stack.Detour, len(ways))
+	for _, d := range ways {
 		ground.detours <- d
 	}
 	ground.logs = filepath.Join(dir, "processes")
-	ground.Stack, err = stack.Start(ctx, stack.Options{Dir: filepath.Join(dir, "stack"), Detours: detours, Getenv: withoutServers})
+	ground.Stack, err = stack.Start(ctx, stack.Options{Dir: filepath.Join(dir, "stack"), Detours: ways, Getenv: withoutServers})
 	if err != nil {
 		return 1, err
 	}
@@ -133,9 +135,20 @@ func onStack(m *testing.M) (status int, err error) {
 // break.
 func withoutServers(string) string { return "" }
 
+// detours is how many rows have a proxy in front of the broker.
+func detours() int {
+	n := len(stallRows)
+	for _, row := range troubles {
+		if row.behind == pulsarPart {
+			n++
+		}
+	}
+	return n
+}
+
 // freeDetours finds ports for so many proxies in front of the broker. All are
 // looked for at once, so that none is found twice.
-func freeDetours(ctx context.Context, n int) (detours []stack.Detour, err error) {
+func freeDetours(ctx context.Context, n int) (found []stack.Detour, err error) {
 	var open []net.Listener
 	for range 2 * n {
 		l, failed := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -153,7 +166,7 @@ func freeDetours(ctx context.Context, n int) (detours []stack.Detour, err error)
 		ports = append(ports, number)
 	}
 	for pair := range slices.Chunk(ports, 2) {
-		detours = append(detours, stack.Detour{Proxy: pair[0], Broker: pair[len(pair)-1]})
+		found = append(found, stack.Detour{Proxy: pair[0], Broker: pair[len(pair)-1]})
 	}
-	return detours, err
+	return found, err
 }

@@ -52,12 +52,25 @@ const (
 	afterPark          step = "park: after"
 )
 
-// executioner ends its own process at a step, as a power cut would.
+// fate is what happens at the step.
+type fate string
+
+const (
+	// dies: the process ends as by a power cut.
+	dies fate = "dies"
+	// stalls: the code's worker stands still until it is released, and goes on
+	// with what it had learned before.
+	stalls fate = "stalls"
+)
+
+// executioner lets its own process meet its fate at a step.
 type executioner struct {
 	step  step
-	nth   int64  // how often the step is reached before, and with, the end
+	fate  fate
+	nth   int64  // how often the step is reached before, and with, that time
 	armed string // no step counts until this file exists
 	grave string // the file that says which code was in work
+	freed string // the file that releases a worker that stalls
 
 	loaded  atomic.Bool // the armed file was seen
 	reached atomic.Int64
@@ -73,6 +86,10 @@ func (e *executioner) at(s step, code string) {
 	}
 	if err := os.WriteFile(e.grave, []byte(code), 0o600); err != nil {
 		fmt.Fprintln(os.Stderr, "the grave could not be marked:", err)
+	}
+	if e.fate != dies {
+		until(context.Background(), time.Minute, func() bool { _, err := os.Stat(e.freed); return err == nil })
+		return
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {} // until the kernel is done with us; nothing is to happen after the step
@@ -235,9 +252,9 @@ func (m mortalDirty) Mark(ctx context.Context, mark push.Mark) error {
 
 // newExecutioner waits for the nth time that a step is reached after the file
 // "armed" has appeared in dir.
-func newExecutioner(at step, nth int64, dir string) *executioner {
+func newExecutioner(at step, meets fate, nth int64, dir string) *executioner {
 	return &executioner{
-		step: at, nth: nth, armed: filepath.Join(dir, armedFile), grave: filepath.Join(dir, graveFile),
-		verifying: map[push.Ref]bool{},
+		step: at, fate: meets, nth: nth, armed: filepath.Join(dir, armedFile), grave: filepath.Join(dir, graveFile),
+		freed: filepath.Join(dir, freedFile), verifying: map[push.Ref]bool{},
 	}
 }
