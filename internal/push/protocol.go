@@ -131,8 +131,7 @@ func (a *attempt) round(ctx context.Context) Outcome {
 // finish ends the refresh, unless what WeCom holds now was only a probe.
 func (a *attempt) finish(ctx context.Context) Outcome {
 	if a.probes() {
-		out, _ := a.tookProbe(ctx)
-		return out
+		return a.tookProbe(ctx)
 	}
 	if out := a.endSearch(ctx); out != nil {
 		return out
@@ -227,6 +226,9 @@ func (a *attempt) settled(ctx context.Context) Outcome {
 	}
 	if out := a.tidyRecord(ctx); out != nil {
 		return out
+	}
+	if len(a.own) > 0 {
+		return a.done(reason.Pushed) // the last probe of a search was the list
 	}
 	return a.done(reason.Unchanged)
 }

@@ -35,20 +35,25 @@ type Search struct {
 	// search says nothing.
 	List string
 	// Suspects are members in the list's order: WeCom took the list that ends
-	// before the first, and refused the one that ends with the last. There are
-	// at least two.
+	// before the first, and refused the one that ends with the last.
 	Suspects []string
 }
 
 // sendable is the verdict, or the part of it that brings a search on.
 func (a *attempt) sendable() roster.Verdict {
 	suspects := a.suspects()
-	if len(suspects) < 2 {
+	if len(suspects) == 0 {
 		return a.verdict
 	}
-	last := suspects[len(suspects)/2-1]
-	rest := a.verdict.Members[slices.Index(a.verdict.Members, last)+1:]
+	first, _ := halves(suspects)
+	rest := a.verdict.Members[slices.Index(a.verdict.Members, first[len(first)-1])+1:]
 	return a.verdict.Without(rest, &a.facts.Code)
+}
+
+// halves splits suspects; a single one is the first half.
+func halves(suspects []string) (first, second []string) {
+	middle := max(1, len(suspects)/2)
+	return suspects[:middle], suspects[middle:]
 }
 
 // suspects are those of the search for the list that is asked for now.
@@ -59,40 +64,42 @@ func (a *attempt) suspects() []string {
 	return a.record.Search.Suspects
 }
 
-// probes reports that the list just sent is not the whole one.
-func (a *attempt) probes() bool { return a.sending.Hash != a.verdict.Hash }
+// probes reports that the list just sent brings a search on.
+func (a *attempt) probes() bool { return a.suspects() != nil }
 
 // refusedMember takes in that the list sent has a bad member.
 func (a *attempt) refusedMember(ctx context.Context, call *CallError) (out Outcome, again bool) {
 	if a.inQuarantine() >= min(maxQuarantined, (len(a.facts.Code.Members)+1)/2) {
 		return a.failed(ctx, reason.BadMember, call), false
 	}
-	if suspects := a.suspects(); a.probes() {
-		return a.suspect(ctx, suspects[:len(suspects)/2], call.Error())
+	suspects := a.sending.Members
+	if a.suspects() != nil {
+		suspects, _ = halves(a.suspects())
 	}
-	return a.suspect(ctx, a.sending.Members, call.Error())
+	if len(suspects) > 1 {
+		return a.narrow(ctx, suspects), true
+	}
+	until := a.opts.Now().Add(quarantineFor)
+	if err := a.Store.Quarantine(ctx, a.ref.Tenant, suspects[0], until, call.Error()); err != nil {
+		return a.storeDown("quarantine member "+suspects[0], err), false
+	}
+	return a.endSearch(ctx), true
 }
 
-// tookProbe takes in that WeCom holds the list up to the middle of the suspects.
-func (a *attempt) tookProbe(ctx context.Context) (out Outcome, again bool) {
-	suspects := a.suspects()
-	return a.suspect(ctx, suspects[len(suspects)/2:], "lists were taken up to this member and refused with him")
+// tookProbe takes in that WeCom holds the list up to the middle of the
+// suspects. Nobody is convicted by a list that was taken: a single suspect is
+// sent once more, since those before him may have been mended meanwhile.
+func (a *attempt) tookProbe(ctx context.Context) Outcome {
+	_, suspects := halves(a.suspects())
+	if len(suspects) == 0 {
+		return a.endSearch(ctx)
+	}
+	return a.narrow(ctx, suspects)
 }
 
-// suspect narrows the search, and ends it with a quarantine when one is left.
-func (a *attempt) suspect(ctx context.Context, suspects []string, why string) (out Outcome, again bool) {
-	search := Search{List: a.verdict.Hash, Suspects: suspects}
-	if len(suspects) == 1 {
-		until := a.opts.Now().Add(quarantineFor)
-		if err := a.Store.Quarantine(ctx, a.ref.Tenant, suspects[0], until, why); err != nil {
-			return a.storeDown("quarantine member "+suspects[0], err), false
-		}
-		search = Search{}
-	}
-	if err := a.Store.SetSearch(ctx, a.ref, search); err != nil {
-		return a.storeDown("note the search for a refused member", err), false
-	}
-	return nil, true
+// narrow leaves so many suspects.
+func (a *attempt) narrow(ctx context.Context, suspects []string) Outcome {
+	return a.setSearch(ctx, Search{List: a.verdict.Hash, Suspects: suspects})
 }
 
 // endSearch forgets a search that is over: its list was taken, or is not asked
@@ -101,8 +108,12 @@ func (a *attempt) endSearch(ctx context.Context) Outcome {
 	if a.record.Search.List == "" {
 		return nil
 	}
-	if err := a.Store.SetSearch(ctx, a.ref, Search{}); err != nil {
-		return a.storeDown("end the search for a refused member", err)
+	return a.setSearch(ctx, Search{})
+}
+
+func (a *attempt) setSearch(ctx context.Context, search Search) Outcome {
+	if err := a.Store.SetSearch(ctx, a.ref, search); err != nil {
+		return a.storeDown("note the search for a refused member", err)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func TestRefusedMembersAreFoundInFewCalls(t *testing.T) {
 		}
 		refreshes := r.refreshUntilDone()
 		r.wantListed(want...)
-		calls, limit := len(r.vendor.Sent()), 1+len(bad)*(bits.Len(uint(n))+1)
+		calls, limit := len(r.vendor.Sent()), 1+len(bad)*(bits.Len(uint(n))+2)
 		if calls > limit {
 			t.Errorf("%d members, %d bad: %d calls in %d refreshes; want at most %d", n, len(bad), calls, refreshes, limit)
 		}

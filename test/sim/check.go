@@ -54,7 +54,9 @@ func (c *consumer) checkSettled(k *worker, s desk.Settlement[delivery]) {
 			c.firm[k.work.Key] = earliest(out.Until, c.now().Add(c.w.profile.maxHold))
 		}
 	case push.Done:
-		if open := epochs(c.w.store.Record(k.ref)); out.Reason == reason.Pushed && len(open) > 0 {
+		record := c.w.store.Record(k.ref)
+		open := slices.DeleteFunc(epochs(record), func(epoch int64) bool { return epoch > record.Committed.Epoch })
+		if out.Reason == reason.Pushed && len(open) > 0 {
 			c.w.fail(AckedLast, fmt.Sprintf("%s acks %v of %s while the calls %v are open", c.name, numbers(s.Acks), k.ref.Code, open))
 		}
 	}
@@ -89,6 +91,9 @@ func (w *world) checkCall(k *worker, call push.Call) {
 	failure := w.store.Record(call.Ref).Failure
 	if w.clock.Now().After(k.expires) {
 		w.fail(Admitted, fmt.Sprintf("%s calls for %s at %s, admitted until %s", k.consumer.name, call.Code, w.at(w.clock.Now()), w.at(k.expires)))
+	}
+	if s := w.store.Peek(call.Ref).Tenant.Suspension; s.NextProbe.After(w.clock.Now()) && w.suspendedAt[call.Tenant].Before(k.loaded) && !s.NextProbe.Equal(k.probe) {
+		w.fail(OneProbe, fmt.Sprintf("%s calls for %s, whose tenant is suspended until %s", k.consumer.name, call.Code, w.at(s.NextProbe)))
 	}
 	mine := failure.NotBefore.Add(-2 * w.profile.skew) // it was set by another clock
 	if mine.After(w.clock.Now()) && w.failedAt[call.Ref].Before(k.loaded) {

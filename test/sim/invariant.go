@@ -43,6 +43,10 @@ const (
 	WithinBudget Invariant = "the vendor's windows are never exceeded"
 	// Admitted: no call is sent when its admission has run out.
 	Admitted Invariant = "no call after its admission ran out"
+	// BadOnly: nobody goes into quarantine whom WeCom never refused.
+	BadOnly Invariant = "nobody is quarantined who was never refused"
+	// OneProbe: of a suspended tenant one call at a time is made.
+	OneProbe Invariant = "one probe at a time of a suspended tenant"
 	// Fair: no tenant waits while another has several turns.
 	Fair Invariant = "tenants take turns"
 	// DirtyFirst: a parked code is in the dirty set before its message is acked.

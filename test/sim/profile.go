@@ -44,6 +44,7 @@ type profile struct {
 	slowReceive float64 // a message stays in the client's queue
 	lostHint    float64 // a join is not told
 	reconnect   float64 // a consumer that was cut off notices
+	badMembers  float64 // a member is refused from now on
 	opFault     float64 // an operation fails; half of these have happened all the same
 	badAnswers  float64 // scales WeCom's misfortunes
 	misfortune  float64 // one of those in misfortune.go
@@ -72,7 +73,7 @@ func house() *profile {
 	p.name, p.tenants, p.staff = "house", 2, 3
 	p.families = []roster.Family{roster.Native, roster.Sequenced, roster.Quota, roster.Native, roster.Native, roster.Sequenced}
 	p.changes, p.keepers, p.workers, p.ceiling, p.atStart = 20, 2, 3, 3, 2
-	p.maxHeld, p.parkAfter, p.opFault = 1, 4*time.Second, 0.012
+	p.maxHeld, p.parkAfter, p.opFault, p.badMembers = 1, 4*time.Second, 0.012, 0.01
 	p.windowCalls, p.burst, p.every = 11, 4, 2*time.Second // 4 + (12 + 2)/2
 	p.misfortune, p.stall, p.change = 0.015, 0.02, 0.1
 	return p

@@ -58,6 +58,7 @@ func (w *world) play() int {
 		w.clock.Advance(time.Millisecond + w.upTo(w.profile.tick))
 		w.land()
 		w.change()
+		w.turnBad()
 		w.strike()
 		w.mend()
 		busy := w.broker.dispatch()
@@ -99,6 +100,7 @@ func (w *world) settleDown() {
 	}
 	w.calm = true
 	w.open = map[string]time.Time{}
+	clear(w.vendor.BadMembers)
 	w.note("world", "nothing goes wrong from here on")
 }
 

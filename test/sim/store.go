@@ -2,9 +2,11 @@ package sim
 
 import (
 	"context"
+	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/push/pushtest"
+	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
 // storeOf notes what a worker announces, so that a landing call can be told
@@ -39,4 +41,26 @@ func (s storeOf) Drop(ctx context.Context, ref push.Ref, epoch int64) error {
 	err := s.Store.Drop(ctx, ref, epoch)
 	s.w.checkRecord(ref)
 	return err
+}
+
+// Quarantine changes the facts of every code that the staff member is on. Who
+// makes such a change publishes for them all; here the world does.
+func (s storeOf) Quarantine(ctx context.Context, tenant, staff string, until time.Time, why string) error {
+	if !s.w.refusedEver[staff] && s.w.clock.Now().Sub(s.w.badSince) > patienceWithBad {
+		s.w.fail(BadOnly, staff+" of "+tenant+": "+why)
+	}
+	err := s.Store.Quarantine(ctx, tenant, staff, until, why)
+	s.w.changed++
+	s.w.publishAll(tenant)
+	return err
+}
+
+// Suspend notes who took on the probe.
+func (s storeOf) Suspend(ctx context.Context, tenant string, seen time.Time, suspension roster.Suspension) (bool, error) {
+	won, err := s.Store.Suspend(ctx, tenant, seen, suspension)
+	if won {
+		s.w.current.worker.probe = suspension.NextProbe
+		s.w.suspendedAt[tenant] = s.w.clock.Now()
+	}
+	return won, err
 }

@@ -74,7 +74,32 @@ func (w *world) spoil(a *pushtest.Answer) {
 		a.Err, a.Lost = &push.CallError{Op: opUpdate, HTTPStatus: 200, ErrCode: 45009, Message: "api freq out of limit"}, true
 	case dice < 0.27:
 		a.Err, a.Lost = &push.CallError{Op: opUpdate, HTTPStatus: 200, ErrCode: 41044, Message: "invalid config id"}, true
+	case dice < 0.28:
+		a.Err, a.Lost = &push.CallError{Op: "gettoken", HTTPStatus: 200, ErrCode: 40001, Message: "invalid credential"}, true
 	}
+}
+
+// patienceWithBad is how long a search may be misled by a change of whom WeCom
+// refuses.
+const patienceWithBad = 30 * time.Second
+
+// turnBad lets WeCom refuse a staff member from now on, or take him again. At
+// most one is refused at a time: more than half of a code's members are the
+// app's fault.
+func (w *world) turnBad() {
+	if !w.happens(w.profile.badMembers) {
+		return
+	}
+	w.badSince = w.clock.Now()
+	if len(w.vendor.BadMembers) > 0 {
+		w.note("wecom", "takes everybody again")
+		clear(w.vendor.BadMembers)
+		return
+	}
+	who := staffName(w.rnd.IntN(w.profile.staff))
+	w.note("wecom", "refuses %s", who)
+	w.vendor.BadMembers[who] = 60111
+	w.refusedEver[who] = true
 }
 
 // land lets the calls take effect whose time has come.

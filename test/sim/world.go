@@ -49,10 +49,14 @@ type world struct {
 	failedAt map[push.Ref]time.Time
 	// committed is how often facts had changed when those of a code's last
 	// committed list were read.
-	committed map[push.Ref]int
-	pushes    int
-	outcomes  map[string]int
-	fault     *Fault
+	committed   map[push.Ref]int
+	suspendedAt map[string]time.Time
+	// refusedEver are the staff members whom WeCom refused at some time.
+	refusedEver map[string]bool
+	badSince    time.Time // when whom it refuses last changed
+	pushes      int
+	outcomes    map[string]int
+	fault       *Fault
 }
 
 func newWorld(seed uint64, p *profile, tracer func(string)) *world {
@@ -61,7 +65,7 @@ func newWorld(seed uint64, p *profile, tracer func(string)) *world {
 		seed: seed, rnd: rand.New(rand.NewPCG(seed, 0x0c0de)), profile: p, tracer: tracer,
 		clock: clock, store: pushtest.NewStore(), rotation: pushtest.NewRotation(),
 		dirty: pushtest.NewDirty(clock), vendor: pushtest.NewVendor(clock),
-		windows: map[string]*calls{}, open: map[string]time.Time{}, failedAt: map[push.Ref]time.Time{}, committed: map[push.Ref]int{},
+		windows: map[string]*calls{}, open: map[string]time.Time{}, failedAt: map[push.Ref]time.Time{}, committed: map[push.Ref]int{}, refusedEver: map[string]bool{}, suspendedAt: map[string]time.Time{},
 		outcomes: map[string]int{},
 	}
 	w.producers.name = "producer"

@@ -9,17 +9,19 @@ type mutant struct {
 }
 
 const (
-	protocol = "internal/push/protocol.go"
-	failing  = "internal/push/failing.go"
-	waiting  = "internal/push/waiting.go"
-	store    = "internal/push/pushtest/store.go"
-	rotation = "internal/push/pushtest/rotation.go"
-	vendor   = "internal/push/pushtest/vendor.go"
-	queue    = "internal/keyqueue/queue.go"
-	settling = "internal/intake/desk/desk.go"
-	tenant   = "internal/keyqueue/tenant.go"
-	release  = "internal/backstop/release.go"
-	intents  = "internal/backstop/intents.go"
+	protocol   = "internal/push/protocol.go"
+	failing    = "internal/push/failing.go"
+	waiting    = "internal/push/waiting.go"
+	search     = "internal/push/search.go"
+	suspension = "internal/push/suspension.go"
+	store      = "internal/push/pushtest/store.go"
+	rotation   = "internal/push/pushtest/rotation.go"
+	vendor     = "internal/push/pushtest/vendor.go"
+	queue      = "internal/keyqueue/queue.go"
+	settling   = "internal/intake/desk/desk.go"
+	tenant     = "internal/keyqueue/tenant.go"
+	release    = "internal/backstop/release.go"
+	intents    = "internal/backstop/intents.go"
 )
 
 // mutants are grouped by what they are a fault of. The conditions of the
@@ -44,6 +46,12 @@ var mutants = []mutant{
 	{"events until the verification's end are covered", protocol, "	a.observe()\n	facts, err := a.Store.Facts(ctx, a.ref)", "	facts, err := a.Store.Facts(ctx, a.ref)\n	a.observe()"},
 	{"a backoff is not waited for", waiting, "	if until := a.record.Failure.NotBefore; until.After(now) {", "	if until := a.record.Failure.NotBefore; false {"},
 	{"gone without asking", failing, "	known, err := a.Vendor.Exists(ctx, a.ref, a.facts.Code.ConfigID)", "	known, err := false, error(nil)"},
+
+	// What WeCom refuses.
+	{"the other half is suspected", search, "		suspects, _ = halves(a.suspects())\n", "		if _, second := halves(a.suspects()); len(second) > 0 {\n			suspects = second\n		}\n"},
+	{"a search goes on with another list", search, "	if a.record.Search.List != a.verdict.Hash {", "	for _, s := range a.record.Search.Suspects {\n		if !slices.Contains(a.verdict.Members, s) {\n			return nil\n		}\n	}\n	if a.record.Search.List == \"\" {"},
+	{"everybody makes the probe", suspension, "	if !won {", "	_ = won\n	if false {"},
+	{"a suspended tenant is called", suspension, "	if s.NextProbe.After(now) {", "	if false {"},
 
 	// The rotation set.
 	{"no last look at the set's version", protocol, "	return nil, version != a.version\n", "	_ = version\n	return nil, false\n"},
