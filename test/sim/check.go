@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func (c *consumer) inWork(tenant string) int {
 func (c *consumer) checkSettled(k *worker, s desk.Settlement[delivery]) {
 	switch out := s.Outcome.(type) {
 	case push.Park:
-		if _, dirty, _ := c.w.dirty.Get(nil, k.ref); !dirty && len(s.Acks) > 0 && !c.w.released(k.ref) {
+		if _, dirty, _ := c.w.dirty.Get(context.Background(), k.ref); !dirty && len(s.Acks) > 0 && !c.w.released(k.ref) {
 			c.w.fail(DirtyFirst, fmt.Sprintf("%s is acked as parked and is not dirty", k.ref.Code))
 		}
 	case push.Fail:
@@ -59,9 +60,6 @@ func (c *consumer) checkSettled(k *worker, s desk.Settlement[delivery]) {
 		if out.Reason == reason.Pushed && len(open) > 0 {
 			c.w.fail(AckedLast, fmt.Sprintf("%s acks %v of %s while the calls %v are open", c.name, numbers(s.Acks), k.ref.Code, open))
 		}
-	}
-	if len(s.Acks) > 1 {
-		c.w.fail(OneMessage, fmt.Sprintf("%d messages of %s were kept", len(s.Acks), k.ref.Code))
 	}
 }
 
@@ -81,9 +79,26 @@ func (c *consumer) checkHeld() {
 	if waits > c.w.profile.maxHeld {
 		c.w.fail(HeldBounded, fmt.Sprintf("%s holds %d codes", c.name, waits))
 	}
+	for _, ref := range c.w.codes {
+		if n := c.keeps(ref); n > 1 {
+			c.w.fail(OneMessage, fmt.Sprintf("%s keeps %d messages of %s", c.name, n, ref.Code))
+		}
+	}
 	if due, ok := c.desk.NextDue(); ok && due.Sub(c.now()) > c.w.profile.maxHold {
 		c.w.fail(HoldBounded, fmt.Sprintf("%s holds a code for %v", c.name, due.Sub(c.now())))
 	}
+}
+
+// keeps is how many messages of a code a consumer has received and neither
+// acked nor given back.
+func (c *consumer) keeps(ref push.Ref) int {
+	n := c.w.broker.pending(c.link, ref)
+	for _, d := range c.inbox {
+		if d.ref == ref {
+			n--
+		}
+	}
+	return n - len(c.outbox)
 }
 
 // checkCall looks at a call that reaches WeCom.
@@ -164,23 +179,22 @@ func (w *world) same(invariant Invariant, ref push.Ref, want, got any) {
 }
 
 func (w *world) dirtyCodes() int {
-	entries, _ := w.dirty.List(nil, push.Ref{}, 1000)
+	entries, _ := w.dirty.List(context.Background(), push.Ref{}, 1000)
 	return len(entries)
 }
 
 // unfinished says what a run that does not end still has to do.
 func (w *world) unfinished() string {
-	var ids []string
+	left := []string{fmt.Sprintf("%d tasks, %d dirty codes", len(w.tasks), w.dirtyCodes())}
 	for _, m := range w.broker.messages {
-		ids = append(ids, fmt.Sprintf("%d of %s", m.id, m.ref.Code))
+		left = append(left, fmt.Sprintf("event %d of %s", m.id, m.ref.Code))
 	}
-	s := fmt.Sprintf("%d events un-acked (%s), %d tasks, %d dirty codes", len(ids), strings.Join(ids, ", "), len(w.tasks), w.dirtyCodes())
 	for _, ref := range w.codes {
 		if open := epochs(w.store.Record(ref)); len(open) > 0 {
-			s += fmt.Sprintf(", intents %v of %s", open, ref.Code)
+			left = append(left, fmt.Sprintf("intents %v of %s", open, ref.Code))
 		}
 	}
-	return s
+	return strings.Join(left, ", ")
 }
 
 func earliest(a, b time.Time) time.Time {

@@ -26,62 +26,64 @@ type StoreBench struct {
 
 type storeTest func(t *testing.T, b StoreBench)
 
-// TestStore is the contract of push.Store. Every subtest gets an empty store
-// from the factory, which cleans up after itself.
-func TestStore(t *testing.T, factory func(t *testing.T) StoreBench) {
-	groups := map[string]map[string]storeTest{
-		"facts": {
-			"are read as written":                              factsAsWritten,
-			"are read without a record":                        factsAlone,
-			"hold the fallback only where the policy names it": factsFallback,
-			"leave out staff that nobody wrote":                factsMissingStaff,
-			"of a code without members have no staff":          factsNobody,
-			"hold 300 members":                                 factsManyMembers,
-			"count additions":                                  factsAdditions,
-			"of an unknown code":                               factsUnknownCode,
-			"of an unknown tenant":                             factsUnknownTenant,
-			"of another tenant's code":                         factsWrongTenant,
-			"cannot be read when the context has ended":        factsCancelled,
-		},
-		"record": {
-			"of a code that was never pushed is zero":        recordZero,
-			"begins one epoch after the other":               recordBegins,
-			"refuses to begin from an epoch that is over":    recordStaleBegin,
-			"has one winner an epoch":                        recordBeginRace,
-			"begins after a failure":                         recordBeginsAfterFailure,
-			"begins while a failure is being written":        recordBeginDuringFailure,
-			"keeps the newest intents":                       recordKeepsNewest,
-			"drops one intent":                               recordDrops,
-			"commits":                                        recordCommits,
-			"refuses a superseded commit":                    recordSuperseded,
-			"is committed by one of two racing epochs":       recordCommitRace,
-			"keeps notes of a code that was never pushed":    recordNotesFirst,
-			"keeps and clears a failure":                     recordFailure,
-			"is nobody's but its tenant's":                   recordTenantWall,
-			"cannot be written when the context has ended":   recordCancelled,
-			"shares no memory with what it was written from": recordNoAliasing,
-		},
-		"round": {
-			"advances before anything was counted": roundFirst,
-			"advances and empties its counters":    roundAdvances,
-			"has one winner":                       roundRace,
-			"keeps what is counted beside it":      roundBesideAdditions,
-		},
-		"deleted": {
-			"is noted and closes the record":        deletedCloses,
-			"may be noted again":                    deletedTwice,
-			"is not noted on another tenant's code": deletedWall,
-		},
-	}
-	groups["refusals"] = map[string]storeTest{
+// storeTests are the contract, by what it is about.
+var storeTests = map[string]map[string]storeTest{
+	"facts": {
+		"are read as written":                              factsAsWritten,
+		"are read without a record":                        factsAlone,
+		"hold the fallback only where the policy names it": factsFallback,
+		"leave out staff that nobody wrote":                factsMissingStaff,
+		"of a code without members have no staff":          factsNobody,
+		"hold 300 members":                                 factsManyMembers,
+		"count additions":                                  factsAdditions,
+		"of an unknown code":                               factsUnknownCode,
+		"of an unknown tenant":                             factsUnknownTenant,
+		"of another tenant's code":                         factsWrongTenant,
+		"cannot be read when the context has ended":        factsCancelled,
+	},
+	"record": {
+		"of a code that was never pushed is zero":        recordZero,
+		"begins one epoch after the other":               recordBegins,
+		"refuses to begin from an epoch that is over":    recordStaleBegin,
+		"has one winner an epoch":                        recordBeginRace,
+		"begins after a failure":                         recordBeginsAfterFailure,
+		"begins while a failure is being written":        recordBeginDuringFailure,
+		"keeps the newest intents":                       recordKeepsNewest,
+		"drops one intent":                               recordDrops,
+		"commits":                                        recordCommits,
+		"refuses a superseded commit":                    recordSuperseded,
+		"is committed by one of two racing epochs":       recordCommitRace,
+		"keeps notes of a code that was never pushed":    recordNotesFirst,
+		"keeps and clears a failure":                     recordFailure,
+		"is nobody's but its tenant's":                   recordTenantWall,
+		"cannot be written when the context has ended":   recordCancelled,
+		"shares no memory with what it was written from": recordNoAliasing,
+	},
+	"round": {
+		"advances before anything was counted": roundFirst,
+		"advances and empties its counters":    roundAdvances,
+		"has one winner":                       roundRace,
+		"keeps what is counted beside it":      roundBesideAdditions,
+	},
+	"deleted": {
+		"is noted and closes the record":        deletedCloses,
+		"may be noted again":                    deletedTwice,
+		"is not noted on another tenant's code": deletedWall,
+	},
+	"refusals": {
 		"keep and end a search":               searchKept,
 		"quarantine and never for less":       quarantineGrows,
 		"quarantine nobody who is not there":  quarantineUnknown,
 		"suspend a tenant and end it":         suspensionKept,
 		"let one of many make the probe":      suspensionRace,
 		"leave a suspension to who has moved": suspensionStale,
-	}
-	for group, tests := range groups {
+	},
+}
+
+// TestStore is the contract of push.Store. Every subtest gets an empty store
+// from the factory, which cleans up after itself.
+func TestStore(t *testing.T, factory func(t *testing.T) StoreBench) {
+	for group, tests := range storeTests {
 		t.Run(group, func(t *testing.T) {
 			for name, test := range tests {
 				t.Run(name, func(t *testing.T) {

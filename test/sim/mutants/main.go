@@ -21,17 +21,23 @@ func main() {
 	seeds := flag.Int("seeds", 20_000, "most seeds to play of each mutant")
 	only := flag.String("only", "", "a part of the names of the mutants to play")
 	flag.Parse()
+	os.Exit(status(*seeds, *only))
+}
+
+// status is 0 when every mutant is caught.
+func status(seeds int, only string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	survivors, err := playAll(ctx, *seeds, *only)
+	survivors, err := playAll(ctx, seeds, only)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
+		return 2
 	case survivors > 0:
 		fmt.Fprintf(os.Stderr, "%d mutants were not caught\n", survivors)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // playAll plays the mutants one after the other and returns how many were not
@@ -102,14 +108,9 @@ func read(text string, failed *exec.ExitError) (caught, error) {
 		seeds, err := strconv.Atoi(runs[1])
 		return caught{seeds, notCaught}, err
 	case failed != nil:
-		return caught{1, "it does not run: " + firstLine(string(failed.Stderr))}, nil
+		return caught{}, fmt.Errorf("it does not run: %w\n%s", failed, failed.Stderr)
 	}
 	return caught{}, fmt.Errorf("the simulator printed %q", text)
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
 }
 
 // build compiles a simulator with the mutant in it.
