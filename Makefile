@@ -44,9 +44,11 @@ build: ## build the static binaries into bin/
 # parts run with it, the hours without.
 PROOFS := ./test/broker ./test/e2e ./test/campaign
 FAULTS := ./test/faults
+KEEPER := ./test/keeper
+SIM := ./test/sim
 OVERLOAD := ./test/overload
 HOURS := ./internal/adapter/redisbudget
-RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|e2e|campaign|faults|overload)$$|/redisbudget$$')
+RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|e2e|campaign|faults|keeper|overload|sim)$$|/redisbudget$$')
 
 .PHONY: test
 test: $(STACK) ## every test, on a stack of its own; all but the timed ones with the race detector
@@ -56,7 +58,8 @@ test: $(STACK) ## every test, on a stack of its own; all but the timed ones with
 test-on-stack: # within `stack run`
 	$(GO_TEST) -race -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(RACED)
 	go test -race -count=1 -timeout 5m $(TEST_FLAGS) $(HOURS)
-	go test -p 1 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(HOURS) $(PROOFS) $(OVERLOAD)
+	SIM_SEEDS=5000 go test -count=1 -timeout 5m $(TEST_FLAGS) $(SIM)
+	go test -p 1 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(HOURS) $(PROOFS) $(KEEPER) $(OVERLOAD)
 	go test -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(FAULTS)
 
 .PHONY: test-proofs

@@ -56,6 +56,8 @@ var forbidden = []edge{
 	{folder: "internal/intake", imported: otel}, // its globals
 	{folder: "internal/quota", imported: "github.com/redis/go-redis/v9"},
 	{folder: "internal/backstop", imported: "net/http"},
+	{folder: "internal/alert", imported: "net/http"},
+	{folder: "internal/alert", imported: "./internal/adapter/grouprobot"},
 
 	{folder: "internal/push", imported: "github.com/google/go-cmp/cmp"},
 	{folder: "internal/push", imported: "./internal/adapter/mongostore", file: "pushtest/suite.go"},
