@@ -17,6 +17,11 @@ import (
 
 var t0 = time.Date(2026, 3, 2, 4, 0, 0, 0, time.UTC) // a Monday, noon in Shanghai
 
+const (
+	callTimeout = 5 * time.Second
+	margin      = 3 * time.Second
+)
+
 type closedBreaker struct{}
 
 func (closedBreaker) Allow(string) (bool, time.Time) { return true, time.Time{} }
