@@ -536,3 +536,17 @@ func TestNoteOfAnUnchangedListReachesTheRecord(t *testing.T) {
 	}
 	r.wantListed("ann", "bob", "cyd")
 }
+
+// TestOlderFactsLeaveTheRecordsRevision: a slow reader would otherwise turn the
+// next loss of members into an edit that was meant.
+func TestOlderFactsLeaveTheRecordsRevision(t *testing.T) {
+	r := newRig(t, roster.Native)
+	r.want(push.Done{Reason: reason.Pushed})
+	record := r.store.Record(r.ref)
+	record.Committed.Revision = 9
+	r.store.PutRecord(r.ref, record)
+	r.want(push.Done{Reason: reason.Unchanged})
+	if got := r.store.Record(r.ref).Committed.Revision; got != 9 {
+		t.Errorf("revision %d in the record; want 9, which somebody with newer facts has written", got)
+	}
+}

@@ -108,7 +108,10 @@ func (a *attempt) tidyRecord(ctx context.Context) Outcome {
 	}
 	committed := a.record.Committed
 	revision := a.facts.Code.Revision
-	if committed.Epoch != a.record.Epoch || (slices.Equal(committed.Notes, a.verdict.Notes) && committed.Revision == revision) {
+	if committed.Epoch != a.record.Epoch || revision < committed.Revision { // these facts are older than the record
+		return nil
+	}
+	if slices.Equal(committed.Notes, a.verdict.Notes) && committed.Revision == revision {
 		return nil
 	}
 	committed.Notes, committed.Revision = a.verdict.Notes, revision

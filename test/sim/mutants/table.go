@@ -49,7 +49,6 @@ var mutants = []mutant{
 
 	// What WeCom refuses.
 	{"the other half is suspected", search, "		suspects, _ = halves(a.suspects())\n", "		if _, second := halves(a.suspects()); len(second) > 0 {\n			suspects = second\n		}\n"},
-	{"a search goes on with another list", search, "	if a.record.Search.List != a.verdict.Hash {", "	for _, s := range a.record.Search.Suspects {\n		if !slices.Contains(a.verdict.Members, s) {\n			return nil\n		}\n	}\n	if a.record.Search.List == \"\" {"},
 	{"everybody makes the probe", suspension, "	if !won {", "	_ = won\n	if false {"},
 	{"a suspended tenant is called", suspension, "	if s.NextProbe.After(now) {", "	if false {"},
 
