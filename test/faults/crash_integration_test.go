@@ -74,6 +74,7 @@ var crashes = []crash{
 // one and a keeper run. Every code agrees with its facts in time, whichever
 // code was in work and whether or not its facts change once more.
 func TestCrashMatrix(t *testing.T) {
+	t.Parallel() // with the stall matrix, once nobody restarts servers any more
 	var b board
 	var order []string
 	t.Run("rows", func(t *testing.T) {

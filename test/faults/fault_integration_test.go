@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -201,7 +200,7 @@ func (s *scene) again(do func()) (end func()) {
 // unload makes the broker let go of the topic, as when it moves to another
 // broker.
 func (s *scene) unload() func() {
-	url := ground.PulsarAdminURL + "/admin/v2/" + strings.Replace(s.topic, "://", "/", 1) + "/unload"
+	url := s.topicURL() + "/unload"
 	return s.again(func() {
 		request, err := http.NewRequestWithContext(s.Context(), http.MethodPut, url, http.NoBody)
 		s.must(err)

@@ -25,7 +25,7 @@ import (
 var full = flag.Bool("full", false, "all rows in full instead of their short forms")
 
 // lanes is how many rows run side by side. They wait more than they work.
-const lanes = 6
+const lanes = 8
 
 // The environment of a process that is a refresher or a keeper, not the test.
 const (

@@ -52,6 +52,7 @@ const minStall = 3 * time.Second
 // it goes on it is superseded: it sends nothing, records nothing and leaves the
 // rotation set alone.
 func TestStallMatrix(t *testing.T) {
+	t.Parallel()
 	var b board
 	var order []string
 	t.Run("rows", func(t *testing.T) {
@@ -90,7 +91,9 @@ func runStall(t *testing.T, row stall) result {
 		return time.Since(began) > minStall && h.holdsNewest(stalled) && (!row.late || h.recordDiffers(t.Context(), stalled) == "")
 	}
 	if !until(t.Context(), limit, superseded) {
-		t.Fatalf("nobody took over %s", stalled.Code)
+		h.must(os.WriteFile(filepath.Join(dir, freedFile), nil, 0o600))
+		t.Fatalf("the other has not done %s: WeCom holds the newest list: %t; %s\nthe broker: %s",
+			stalled.Code, h.holdsNewest(stalled), h.recordDiffers(t.Context(), stalled), h.brokerView())
 	}
 	h.must(os.WriteFile(filepath.Join(dir, freedFile), nil, 0o600))
 	released, during := time.Now(), h.judgeAll().pushes-before

@@ -5,7 +5,10 @@ package faults
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
@@ -33,7 +36,7 @@ func (h *house) settle(row string, since time.Time) result {
 	h.Helper()
 	out := result{row: row}
 	if !until(h.Context(), time.Until(since.Add(limit)), func() bool { out.late = h.differs(); return out.late == "" }) {
-		h.Errorf("%s: not settled within %v: %s", row, limit, out.late)
+		h.Errorf("%s: not settled within %v: %s\nthe broker: %s", row, limit, out.late, h.brokerView())
 	}
 	out.converged = time.Since(since)
 	j := h.judgeAll()
@@ -97,6 +100,30 @@ func (h *house) differs() string {
 		}
 	}
 	return ""
+}
+
+// brokerView is what the broker tells of the topic: who has what, and which
+// hashes wait for an old owner.
+func (h *house) brokerView() string {
+	request, err := http.NewRequestWithContext(h.Context(), http.MethodGet, h.topicURL()+"/stats?getPreciseBacklog=true", http.NoBody)
+	if err != nil {
+		return err.Error()
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err.Error()
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// topicURL is the topic's place in the broker's admin API.
+func (h *house) topicURL() string {
+	return ground.PulsarAdminURL + "/admin/v2/" + strings.Replace(h.topic, "://", "/", 1)
 }
 
 // recordDiffers compares a code's record and rotation set with its facts.
