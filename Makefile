@@ -71,7 +71,7 @@ test-faults: ## kill refreshers at every step and disturb all they stand on, in 
 	go test -v -count=1 -timeout 40m -tags integration $(TEST_FLAGS) $(FAULTS) -full
 
 .PHONY: test-overload
-test-overload: $(STACK) ## a storm of a blocked tenant, and Redis gone for a minute, in full; LONG=1: WeCom's real hour (2 h)
+test-overload: $(STACK) ## a storm of a blocked tenant, and Redis gone for a minute, in full; LONG=1: WeCom's real hour (1.5 h)
 	$(STACK) run -- go test -v -count=1 -timeout $(if $(LONG),4h,25m) -tags integration $(TEST_FLAGS) $(OVERLOAD) $(if $(LONG),-long,-full)
 
 .PHONY: test-unit

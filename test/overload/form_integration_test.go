@@ -12,7 +12,7 @@ import (
 // (minutes), or the storm with WeCom's real limits.
 var (
 	wantFull = flag.Bool("full", false, "the full storm and a minute without Redis")
-	wantLong = flag.Bool("long", false, "the full storm at WeCom's real limits: two hours")
+	wantLong = flag.Bool("long", false, "the full storm at WeCom's real limits: an hour and a half")
 )
 
 // windows are WeCom's limits on one API and what Rollcall makes of them.
