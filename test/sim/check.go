@@ -110,6 +110,9 @@ func (w *world) checkCall(k *worker, call push.Call) {
 	if s := w.store.Peek(call.Ref).Tenant.Suspension; s.NextProbe.After(w.clock.Now()) && w.suspendedAt[call.Tenant].Before(k.loaded) && !s.NextProbe.Equal(k.probe) {
 		w.fail(OneProbe, fmt.Sprintf("%s calls for %s, whose tenant is suspended until %s", k.consumer.name, call.Code, w.at(s.NextProbe)))
 	}
+	if k.beaten {
+		w.fail(OneProbe, fmt.Sprintf("%s calls for %s, and somebody else makes the probe", k.consumer.name, call.Code))
+	}
 	mine := failure.NotBefore.Add(-2 * w.profile.skew) // it was set by another clock
 	if mine.After(w.clock.Now()) && w.failedAt[call.Ref].Before(k.loaded) {
 		w.fail(FirmBackoff, fmt.Sprintf("%s calls for %s at %s, in a backoff until %s", k.consumer.name, call.Code, w.at(w.clock.Now()), w.at(failure.NotBefore)))

@@ -54,6 +54,7 @@ type worker struct {
 	facts    int       // how often facts had changed by then
 	epoch    int64     // of the intent that it announced last
 	expires  time.Time // when its admission runs out
+	beaten   bool      // somebody else has taken the probe on
 	probe    time.Time // the next probe after the one that it took on
 }
 

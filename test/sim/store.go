@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
@@ -58,6 +59,10 @@ func (s storeOf) Quarantine(ctx context.Context, tenant, staff string, until tim
 // Suspend notes who took on the probe.
 func (s storeOf) Suspend(ctx context.Context, tenant string, seen time.Time, suspension roster.Suspension) (bool, error) {
 	won, err := s.Store.Suspend(ctx, tenant, seen, suspension)
+	if early := seen.Sub(s.w.clock.Now()) - 2*s.w.profile.skew; won && early > 0 {
+		s.w.fail(OneProbe, fmt.Sprintf("%s is probed %v too early", tenant, early))
+	}
+	s.w.current.worker.beaten = !won && err == nil
 	if won {
 		s.w.current.worker.probe = suspension.NextProbe
 		s.w.suspendedAt[tenant] = s.w.clock.Now()
