@@ -24,17 +24,17 @@ type stall struct {
 // do afterwards that may be out of date.
 var stallRows = []stall{
 	{at: afterVersion},
-	{at: afterLoad},
-	{at: beforeReplace},
+	{at: afterLoad, brief: true},
+	{at: beforeReplace, brief: true},
 	{at: afterAdmit},
 	{at: beforeBegin},
 	{at: afterBegin},
-	{at: beforeUpdate},
+	{at: beforeUpdate, brief: true},
 	{at: beforeCommit},
 	{at: beforeReplace, late: true},
 	{at: afterUpdate, late: true},
 	{at: afterFacts, late: true},
-	{at: beforeCommit, late: true},
+	{at: beforeCommit, late: true, brief: true},
 }
 
 func (s stall) String() string {

@@ -60,7 +60,7 @@ func (b *board) print(t *testing.T, title string, order []string) {
 	w.Style().Format.Header = text.FormatDefault
 	w.Render()
 	t.Logf("\n%s", out.String())
-	if missing := len(order) - len(b.results); missing > 0 {
-		t.Errorf("%d rows are missing", missing)
+	if missing := len(order) - len(b.results); missing > 0 || len(order) == 0 {
+		t.Errorf("%d rows are missing of %d", missing, len(order))
 	}
 }
