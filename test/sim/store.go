@@ -59,8 +59,8 @@ func (s storeOf) Quarantine(ctx context.Context, tenant, staff string, until tim
 // Suspend notes who took on the probe.
 func (s storeOf) Suspend(ctx context.Context, tenant string, seen time.Time, suspension roster.Suspension) (bool, error) {
 	won, err := s.Store.Suspend(ctx, tenant, seen, suspension)
-	if early := seen.Sub(s.w.clock.Now()) - 2*s.w.profile.skew; won && early > 0 {
-		s.w.fail(OneProbe, fmt.Sprintf("%s is probed %v too early", tenant, early))
+	if now := s.w.clock.Now(); won && seen.After(now.Add(2*s.w.profile.skew)) {
+		s.w.fail(OneProbe, fmt.Sprintf("%s is probed at %s, due at %s", tenant, s.w.at(now), s.w.at(seen)))
 	}
 	s.w.current.worker.beaten = !won && err == nil
 	if won {
