@@ -139,7 +139,6 @@ func (q *Queue[M]) admit(e *entry[M], t Touch[M], now time.Time) {
 	rested := e.state != resting
 	q.due.remove(e)
 	e.message = t.Message
-	e.state = ready
 	e.notePublished(t.PublishedAt)
 	if rested {
 		q.makeReady(e)
@@ -313,9 +312,13 @@ func (q *Queue[M]) Stats() Stats {
 func (q *Queue[M]) Held() int { return q.heldSum }
 
 func (q *Queue[M]) makeReady(e *entry[M]) {
-	e.state = ready
 	t := q.tenant(e.key.Tenant)
-	t.add(e)
+	if e.state == returned {
+		t.back.add(e)
+	} else {
+		t.fresh.add(e)
+	}
+	e.state = ready
 	q.ready++
 	q.takeTurn(t)
 }

@@ -275,6 +275,22 @@ func TestKeyThatComesBackFromTheBrokerDoesNotPause(t *testing.T) {
 	f.mustWork("a") // its slot is now
 }
 
+func TestKeyThatComesBackGoesBeforeNewOnes(t *testing.T) {
+	f := start(t)
+	f.arrive("a", 1)
+	f.mustWork("a")
+	f.q.Observe(key("a"))
+	f.hold("a", time.Second, reason.Throttled)
+	f.arrive("new", 2)
+	f.arrive("newer", 3)
+	f.pass(time.Second)
+	f.want("given back", f.q.Due(f.now), keyqueue.Expired[int]{Nacks: []int{1}})
+	f.arrive("a", 1)
+	f.mustWork("a") // a slot lapses while it stands in line
+	f.mustWork("new")
+	f.mustWork("newer")
+}
+
 func TestAgeSurvivesAHold(t *testing.T) {
 	f := start(t)
 	f.arrive("a", 1)

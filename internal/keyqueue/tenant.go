@@ -2,34 +2,55 @@ package keyqueue
 
 // tenant is the line of one tenant's ready keys.
 type tenant[M any] struct {
-	name        string
-	first, last *entry[M]
-	inFlight    int
-	limit       int
-	keys        int // entries of the tenant, whatever their state
+	name     string
+	back     line[M] // ready keys that the broker gave back at their time, which passes
+	fresh    line[M] // the other ready keys
+	inFlight int
+	limit    int
+	keys     int // entries of the tenant, whatever their state
 
 	queued bool // has a place in the ring
 	after  *tenant[M]
 }
 
-func (t *tenant[M]) add(e *entry[M]) {
-	e.next = nil
-	if t.last == nil {
-		t.first = e
-	} else {
-		t.last.next = e
-	}
-	t.last = e
+// line is a queue of ready keys.
+type line[M any] struct {
+	first, last *entry[M]
+	length      int
 }
 
-func (t *tenant[M]) take() *entry[M] {
-	e := t.first
-	t.first = e.next
-	if t.first == nil {
-		t.last = nil
+func (l *line[M]) add(e *entry[M]) {
+	e.next = nil
+	if l.last == nil {
+		l.first = e
+	} else {
+		l.last.next = e
+	}
+	l.last = e
+	l.length++
+}
+
+func (l *line[M]) take() *entry[M] {
+	e := l.first
+	l.first = e.next
+	if l.first == nil {
+		l.last = nil
 	}
 	e.next = nil
+	l.length--
 	return e
+}
+
+func (t *tenant[M]) ready() int { return t.back.length + t.fresh.length }
+
+// take hands out first what has come back: a slot can be used for a moment
+// only, and behind a long line of new keys every one of them would lapse, be
+// booked anew and lapse again.
+func (t *tenant[M]) take() *entry[M] {
+	if t.back.length > 0 {
+		return t.back.take()
+	}
+	return t.fresh.take()
 }
 
 // ring is the order in which tenants that may work take their turns.
@@ -53,7 +74,7 @@ func (r *ring[M]) pop() *tenant[M] {
 			r.last = nil
 		}
 		t.queued, t.after = false, nil
-		if t.first != nil && t.inFlight < t.limit {
+		if t.ready() > 0 && t.inFlight < t.limit {
 			return t
 		}
 	}
@@ -73,7 +94,7 @@ func (q *Queue[M]) tenant(name string) *tenant[M] {
 func (q *Queue[M]) takeTurn(t *tenant[M]) {
 	switch {
 	case t.queued:
-	case t.first != nil && t.inFlight < t.limit:
+	case t.ready() > 0 && t.inFlight < t.limit:
 		q.turns.push(t)
 	case t.keys == 0 && t.limit == q.opts.TenantCap:
 		delete(q.tenants, t.name)

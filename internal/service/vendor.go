@@ -70,6 +70,8 @@ func newBudget(cfg config.Config, client redis.UniversalClient, tel *telemetry.T
 		IPBurst:        b.IPBurst,
 		IPReserveShare: b.IPReserveShare,
 		Delay:          b.Delay,
+		BlockFirst:     b.Minute, // WeCom blocks for as long as the window that was exceeded
+		BlockAgain:     b.Hour,
 		ParkAfter:      cfg.Refresher.ParkAfter,
 		Logger:         tel.Log,
 		Meter:          tel.Meters.Meter("github.com/rollcall-dev/rollcall/internal/adapter/redisbudget"),

@@ -1,6 +1,7 @@
 package redisbudget
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -8,6 +9,9 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 )
+
+// maxFreed bounds the slots of a tenant that wait for somebody to use them.
+const maxFreed = 256
 
 // floor admits calls while Redis cannot be asked: one limiter a tenant and one
 // for the address, each at this instance's share of the rate and with a burst
@@ -29,6 +33,7 @@ type floor struct {
 	crowd   *rate.Limiter // shared by the tenants beyond maxTenants
 	address *rate.Limiter
 	slots   map[push.Ref]time.Time
+	freed   map[string][]time.Time // by tenant: charged slots that were given back
 }
 
 func newFloor(tenant, address pair, instances int, horizon, usable time.Duration) *floor {
@@ -45,6 +50,7 @@ func newFloor(tenant, address pair, instances int, horizon, usable time.Duration
 		crowd:       rate.NewLimiter(share(tenant), 1),
 		address:     rate.NewLimiter(share(address), 1),
 		slots:       make(map[push.Ref]time.Time),
+		freed:       make(map[string][]time.Time),
 	}
 }
 
@@ -70,6 +76,12 @@ func (f *floor) ask(ref push.Ref, now, blocked time.Time) placed {
 			return placed{at: at, kept: true}
 		}
 	}
+	if at, ok := f.takeFreed(ref.Tenant, now, blocked); ok {
+		if at.After(now) {
+			f.slots[ref] = at
+		}
+		return placed{at: at, kept: true}
+	}
 	from := now
 	if blocked.After(now) {
 		from = blocked
@@ -89,11 +101,37 @@ func (f *floor) ask(ref push.Ref, now, blocked time.Time) placed {
 	return placed{at: at, charged: true, kept: true}
 }
 
-// giveBack forgets the slot of a code. Its charge is lost, which is cheap.
+// giveBack passes the slot of a code on to the next one that asks: a charge
+// that nobody uses would be lost to a tenant whose codes change back and forth.
 func (f *floor) giveBack(ref push.Ref) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	at, ok := f.slots[ref]
+	if !ok {
+		return
+	}
 	delete(f.slots, ref)
+	freed := f.freed[ref.Tenant]
+	if len(freed) >= maxFreed || (freed == nil && len(f.freed) >= f.maxTenants) {
+		return // lost; it is a charge too many, not a call too many
+	}
+	f.freed[ref.Tenant] = append(freed, at)
+}
+
+// takeFreed returns the earliest slot that was given back and can still be
+// used, and forgets those that cannot. mu is held.
+func (f *floor) takeFreed(tenant string, now, blocked time.Time) (time.Time, bool) {
+	usable := slices.DeleteFunc(f.freed[tenant], func(at time.Time) bool {
+		return at.Before(blocked) || now.After(at.Add(f.usable))
+	})
+	if len(usable) == 0 {
+		delete(f.freed, tenant)
+		return time.Time{}, false
+	}
+	at := slices.MinFunc(usable, time.Time.Compare)
+	first := slices.Index(usable, at)
+	f.freed[tenant] = slices.Delete(usable, first, first+1)
+	return at, true
 }
 
 // limiter returns the tenant's limiter. mu is held.

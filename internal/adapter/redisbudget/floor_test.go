@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,8 +42,12 @@ func TestRedisGoneAndBack(t *testing.T) {
 			if loss == "loses its data" {
 				server.FlushAll()
 			}
+			back := w.clock.now()
 			w.run(90 * time.Second)
 			w.check()
+			if got := float64(between(w.all, back.Add(time.Second), 10*time.Second)) / (10 * rate); got < 0.5 || got > 1.2 {
+				t.Errorf("%.2f of the rate in the first ten seconds with Redis back, want it to take over as if nothing had been", got)
+			}
 			if full := fullest(w.all, w.opts.TenantWindows[1]); full < 0.7 {
 				t.Errorf("the fullest long window holds %.2f of what it may", full)
 			}
@@ -221,5 +226,34 @@ func TestTheFloorIsBounded(t *testing.T) {
 	}
 	if n := len(f.slots); n != 1 {
 		t.Errorf("%d slots kept, want 1", n)
+	}
+}
+
+// A slot that is given back is the next one's who asks: a charge that nobody
+// uses is lost to a tenant whose codes change back and forth.
+func TestFloorPassesASlotOn(t *testing.T) {
+	start := newTestClock().now()
+	f := newFloor(pair{rate: 1, burst: 100}, pair{rate: 1000, burst: 100}, 1, time.Minute, time.Second)
+	ref := func(code string) push.Ref { return push.Ref{Tenant: "acme", Code: code} }
+	if first := f.ask(ref("a"), start, time.Time{}); !first.at.Equal(start) {
+		t.Fatalf("an idle tenant waits: %+v", first)
+	}
+	second, third := f.ask(ref("b"), start, time.Time{}), f.ask(ref("c"), start, time.Time{})
+	f.giveBack(ref("b"))
+	if got := f.ask(ref("d"), start, time.Time{}); !got.at.Equal(second.at) || got.charged {
+		t.Errorf("got %+v; want the slot at %v, uncharged", got, second.at)
+	}
+	f.giveBack(ref("c"))
+	lapsed := third.at.Add(2 * time.Second)
+	if got := f.ask(ref("e"), lapsed, time.Time{}); !got.charged {
+		t.Errorf("got %+v; want a charge of its own, the slot at %v is over", got, third.at)
+	}
+	for i := range 2 * maxFreed {
+		code := strconv.Itoa(i)
+		f.slots[ref(code)] = lapsed.Add(time.Minute)
+		f.giveBack(ref(code))
+	}
+	if n := len(f.freed["acme"]); n != maxFreed {
+		t.Errorf("%d slots wait for somebody; want at most %d", n, maxFreed)
 	}
 }

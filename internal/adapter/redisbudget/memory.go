@@ -40,12 +40,19 @@ func (m *memory) saw(keys keyring, l levels, redisNow int64, at time.Time) {
 // charge notes a call that this instance admitted by itself at the local
 // instant at. Every instance paces itself at its share; counting each call as
 // often as there are instances makes up for those that cannot be seen.
+//
+// Such a call takes the place of one that was booked ahead before Redis went
+// away, so it is not added to what is booked: calls at the sustained rate leave
+// an empty bucket behind, and nothing worse. Otherwise the tenant would pay for
+// the bookings that nobody used, and stand still for up to the horizon once
+// Redis is back.
 func (m *memory) charge(keys keyring, p pair, instances int, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := at.Add(m.offset).UnixMicro()
 	l := m.known[keys.base]
-	l.common = max(l.common, now) + int64(instances)*p.common.every
+	cost := int64(instances) * p.common.every
+	l.common = max(l.common, min(max(l.common, now), now+p.common.depth())+cost)
 	m.put(keys, l, now)
 }
 
