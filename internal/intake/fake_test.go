@@ -170,14 +170,20 @@ type dirty struct {
 	err   error
 }
 
-func (d *dirty) Mark(_ context.Context, m push.Mark) error {
+func (d *dirty) Mark(_ context.Context, marks ...push.Mark) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.err != nil {
 		return d.err
 	}
-	d.marks = append(d.marks, m)
+	d.marks = append(d.marks, marks...)
 	return nil
+}
+
+func (d *dirty) fail(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err = err
 }
 
 func (d *dirty) all() []push.Mark {

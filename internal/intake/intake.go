@@ -57,6 +57,10 @@ const (
 	maxPace  = 2 * time.Second
 )
 
+// maxLine is how many codes of a tenant may stand in line for a worker although
+// too many codes are here: enough to keep its workers busy.
+const maxLine = 64
+
 // Ports are what an Intake needs from the world. All are required.
 type Ports struct {
 	Subscription Subscription
@@ -72,12 +76,14 @@ type Intake struct {
 
 	mu     sync.Mutex // guards what follows; never held over I/O
 	wake   *sync.Cond // ready work, or closed
+	room   *sync.Cond // fewer codes here, or the receiving ends
 	desk   *desk.Desk[message]
 	closed bool
 	armed  time.Time                      // when keepDeadlines wakes by itself; zero: never
 	waits  map[keyqueue.Key]reason.Reason // what the codes that wait here wait for
 
 	poke   chan struct{} // an earlier deadline than armed
+	crowd  chan struct{} // too many codes stand in line
 	graves chan Delivery // poison on its way to the dead-letter topic
 }
 
@@ -95,9 +101,9 @@ func (m message) key() keyqueue.Key { return keyqueue.Key{Tenant: m.event.Tenant
 func New(ports Ports, opts Options) *Intake {
 	in := &Intake{
 		Ports: ports, opts: opts, waits: map[keyqueue.Key]reason.Reason{},
-		poke: make(chan struct{}, 1), graves: make(chan Delivery, maxGraves),
+		poke: make(chan struct{}, 1), crowd: make(chan struct{}, 1), graves: make(chan Delivery, maxGraves),
 	}
-	in.wake = sync.NewCond(&in.mu)
+	in.wake, in.room = sync.NewCond(&in.mu), sync.NewCond(&in.mu)
 	in.desk = desk.New(desk.Options[message]{
 		Queue: keyqueue.Options[message]{
 			Compare:   func(a, b message) int { return a.id.Compare(b.id) },
@@ -110,6 +116,7 @@ func New(ports Ports, opts Options) *Intake {
 			Remember:  opts.MaxHold,
 		},
 		MaxHeld:      opts.MaxHeld,
+		Line:         maxLine,
 		Stumble:      opts.Stumble,
 		MaxPanics:    uint32(max(opts.MaxFailures, 0)),
 		Redeliveries: func(m message) uint32 { return m.redeliveries },
@@ -134,6 +141,8 @@ func (in *Intake) Run(ctx context.Context) error {
 	loops.Go(func() { in.keepDeadlines(receiving) })
 	loops.Go(func() { in.watchJoins(receiving) })
 	loops.Go(func() { in.buryAll(receiving) })
+	loops.Go(func() { in.shedAll(receiving) })
+	defer context.AfterFunc(receiving, in.noMoreRoom)()
 	failed := in.receive(receiving)
 	stopReceiving()
 	loops.Wait()
@@ -144,6 +153,13 @@ func (in *Intake) Run(ctx context.Context) error {
 	flushing, cancel := context.WithTimeout(context.WithoutCancel(ctx), in.opts.DrainTimeout)
 	defer cancel()
 	return errors.Join(failed, in.Subscription.Flush(flushing))
+}
+
+// noMoreRoom wakes a receiver that waits for room, when the receiving ends.
+func (in *Intake) noMoreRoom() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.room.Broadcast()
 }
 
 // Stats are the numbers of codes here by state.
@@ -168,7 +184,8 @@ func (in *Intake) close() {
 	in.wake.Broadcast()
 }
 
-// receive takes in deliveries until ctx ends. It never waits for work.
+// receive takes in deliveries until ctx ends. It does not wait for work, but
+// for room: while MaxHeld codes are un-acked here and are being shed.
 func (in *Intake) receive(ctx context.Context) error {
 	for {
 		d, err := in.Subscription.Receive(ctx)
@@ -190,7 +207,7 @@ func (in *Intake) take(ctx context.Context, d Delivery) {
 		in.Observer.Redelivered(ctx)
 	}
 	m := message{id: d.ID, redeliveries: d.Redeliveries, event: *d.Event, trace: d.Trace}
-	acks, paced := in.touch(keyqueue.Touch[message]{Key: m.key(), Message: m, PublishedAt: d.PublishedAt})
+	acks, paced := in.touch(ctx, keyqueue.Touch[message]{Key: m.key(), Message: m, PublishedAt: d.PublishedAt})
 	if paced {
 		in.tellPaced(ctx, m.key(), m)
 	}
@@ -201,9 +218,12 @@ func (in *Intake) take(ctx context.Context, d Delivery) {
 // touch takes a message into the queue. It reports which messages are to be
 // acked in its stead, and whether its code pauses now for having run often: no
 // other code begins to wait by being touched.
-func (in *Intake) touch(t keyqueue.Touch[message]) (acks []message, paced bool) {
+func (in *Intake) touch(ctx context.Context, t keyqueue.Touch[message]) (acks []message, paced bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	for in.desk.Full() && ctx.Err() == nil {
+		in.room.Wait()
+	}
 	before := in.desk.Held()
 	acks = in.desk.Touch(t, time.Now())
 	if paced = in.desk.Held() > before; paced {
@@ -211,6 +231,9 @@ func (in *Intake) touch(t keyqueue.Touch[message]) (acks []message, paced bool) 
 	}
 	in.wake.Signal()
 	in.rearmLocked()
+	if in.desk.Crowded() {
+		wakeUp(in.crowd)
+	}
 	return acks, paced
 }
 
@@ -294,6 +317,7 @@ func (in *Intake) expire(ctx context.Context) time.Time {
 		in.wake.Signal()
 	}
 	next := in.armed
+	in.room.Signal()
 	in.mu.Unlock()
 	in.giveBack(ctx, back)
 	return next
@@ -307,8 +331,13 @@ func (in *Intake) rearmLocked() {
 		return
 	}
 	in.armed = next
+	wakeUp(in.poke)
+}
+
+// wakeUp tells a loop that there is something to do; once is enough.
+func wakeUp(loop chan<- struct{}) {
 	select {
-	case in.poke <- struct{}{}:
+	case loop <- struct{}{}:
 	default:
 	}
 }
@@ -322,6 +351,7 @@ func (in *Intake) watchJoins(ctx context.Context) {
 		case <-in.Subscription.Joined():
 			in.mu.Lock()
 			back := in.returnLocked(in.desk.HandBack(time.Now()), reason.HandedBack)
+			in.room.Signal()
 			in.mu.Unlock()
 			in.giveBack(ctx, back)
 		}

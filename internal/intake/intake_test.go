@@ -2,6 +2,7 @@ package intake_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -136,6 +137,66 @@ func TestSiblingThatJoinsGetsAllThatIsHeld(t *testing.T) {
 		}
 		if got := b.intake.Stats().Held; got != 0 {
 			t.Errorf("held %d after the hand-back", got)
+		}
+		b.halt()
+	})
+}
+
+// TestStormIsShedBeforeItFillsTheConsumer: a thousand codes arrive while the
+// workers are stuck, and another tenant's event gets through all the same.
+func TestStormIsShedBeforeItFillsTheConsumer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := baseOptions
+		opts.MaxHeld = 400
+		stuck := make(chan struct{})
+		b := run(t, opts, func(_ context.Context, ref push.Ref, observe func()) push.Outcome {
+			observe()
+			if ref.Tenant == "storm" {
+				<-stuck
+			}
+			return push.Done{Reason: reason.Pushed}
+		})
+		for i := range 1000 {
+			b.broker.publish("storm", fmt.Sprint("s", i))
+		}
+		b.broker.publish("calm", "c1")
+		synctest.Wait()
+		stats := b.intake.Stats()
+		unacked, acked, _ := b.broker.counts()
+		if here := stats.Ready + stats.InFlight; here >= 400 || unacked != here {
+			t.Errorf("%d codes here, %d un-acked; want fewer than 400, and no message elsewhere", here, unacked)
+		}
+		parked := b.dirty.all()
+		if acked != len(parked)+1 || len(parked) < 600 {
+			t.Errorf("%d acked, %d parked; want the parked ones and the calm tenant's acked", acked, len(parked))
+		}
+		for _, mark := range parked {
+			if mark.Tenant != "storm" || mark.Reason != reason.Overflow {
+				t.Fatalf("parked %+v; want codes of the storm, for overflow", mark)
+			}
+		}
+		close(stuck)
+		b.halt()
+	})
+}
+
+// TestNothingIsTakenInWhenNothingCanBeParked: a full consumer whose dirty set
+// does not answer leaves the rest with the broker, and stops when it is told.
+func TestNothingIsTakenInWhenNothingCanBeParked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := baseOptions
+		opts.MaxHeld = 400
+		b := run(t, opts, func(_ context.Context, _ push.Ref, observe func()) push.Outcome {
+			observe()
+			return push.Fail{Class: reason.StoreDown, Err: errors.New("no answer")}
+		})
+		b.dirty.fail(errors.New("no answer"))
+		for i := range 1000 {
+			b.broker.publish("storm", fmt.Sprint("s", i))
+		}
+		synctest.Wait()
+		if stats := b.intake.Stats(); stats.Held+stats.Ready+stats.InFlight > 400 {
+			t.Errorf("%+v; want no more than 400 here", stats)
 		}
 		b.halt()
 	})

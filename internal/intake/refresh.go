@@ -68,6 +68,7 @@ func (in *Intake) settled(work keyqueue.Work[message], ask func(now time.Time) d
 		settled.paced = in.noteWaitLocked(work.Key, settled.Outcome)
 	}
 	in.wake.Signal()
+	in.room.Signal()
 	in.rearmLocked()
 	return settled
 }

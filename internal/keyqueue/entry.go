@@ -12,6 +12,7 @@ type state uint8
 const (
 	ready    state = iota // waits for a worker
 	working               // a worker is on it
+	shed                  // on its way to the dirty set
 	held                  // waits for its deadline
 	returned              // the broker has its message; only its age is kept
 	resting               // done; only how often it ran is kept
@@ -55,7 +56,7 @@ func (e *entry[M]) mayRunAt(burst int, interval time.Duration) time.Time {
 
 func (e *entry[M]) notePublished(at time.Time) {
 	target := &e.published
-	if e.state == working {
+	if e.state == working || e.state == shed {
 		target = &e.sinceObserved
 	}
 	if target.IsZero() || at.Before(*target) {

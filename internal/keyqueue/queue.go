@@ -87,6 +87,7 @@ type Queue[M any] struct {
 	due      deadlines[M]
 	inFlight int
 	ready    int
+	shedding int
 	held     map[reason.Reason]int
 	heldSum  int
 }
@@ -119,7 +120,7 @@ func (q *Queue[M]) Touch(t Touch[M], now time.Time) []M {
 	}
 	older := e.message
 	e.message = t.Message
-	if e.state == working {
+	if e.state == working || e.state == shed {
 		e.again = true
 	}
 	if e.state == held {
@@ -308,6 +309,44 @@ func (q *Queue[M]) Stats() Stats {
 	return Stats{Ready: q.ready, InFlight: q.inFlight, Held: q.heldSum, ByCause: by}
 }
 
+// Unacked is the number of keys that have a message here.
+func (q *Queue[M]) Unacked() int { return q.ready + q.inFlight + q.shedding + q.heldSum }
+
+// Shed takes ready keys out of the longest line, so many at most, and leaves
+// keep of its tenant's. Like a key in work each has to be returned, by Park once
+// the dirty set has it or by Hold; unlike one it takes no worker's place.
+func (q *Queue[M]) Shed(most, keep int) []Work[M] {
+	longest := q.longest()
+	if longest == nil {
+		return nil
+	}
+	most = min(most, longest.ready()-keep, longest.fresh.length)
+	works := make([]Work[M], 0, max(most, 0))
+	for range most {
+		e := longest.fresh.take()
+		e.state = shed
+		q.ready--
+		q.shedding++
+		works = append(works, Work[M]{Key: e.key, Message: e.message})
+	}
+	return works
+}
+
+// longest is the tenant with the most ready keys; nil: nobody has any.
+func (q *Queue[M]) longest() *tenant[M] {
+	var longest *tenant[M]
+	for _, t := range q.tenants {
+		switch {
+		case t.ready() == 0:
+		case longest == nil || t.ready() > longest.ready():
+			longest = t
+		case t.ready() == longest.ready() && t.name < longest.name: // always the same one
+			longest = t
+		}
+	}
+	return longest
+}
+
 // Held is the number of keys that wait.
 func (q *Queue[M]) Held() int { return q.heldSum }
 
@@ -369,6 +408,10 @@ func (q *Queue[M]) forget(e *entry[M]) {
 
 func (q *Queue[M]) leaveWork(key Key) *entry[M] {
 	e := q.entries[key]
+	if e.state == shed {
+		q.shedding--
+		return e
+	}
 	t := q.tenant(key.Tenant)
 	t.inFlight--
 	q.inFlight--

@@ -51,6 +51,10 @@ func (f *fixture) arrive(code string, message int) []int {
 	return f.q.Touch(keyqueue.Touch[int]{Key: key(code), Message: message, PublishedAt: f.now}, f.now)
 }
 
+func (f *fixture) arriveOf(k keyqueue.Key, message int) {
+	f.q.Touch(keyqueue.Touch[int]{Key: k, Message: message, PublishedAt: f.now}, f.now)
+}
+
 func (f *fixture) mustWork(code string) keyqueue.Work[int] {
 	f.Helper()
 	w, ok := f.q.Next(f.now)
@@ -424,5 +428,35 @@ func BenchmarkTouchHeld(b *testing.B) {
 	b.ReportAllocs()
 	for i := 1; b.Loop(); i++ {
 		q.Touch(keyqueue.Touch[int]{Key: k, Message: i, PublishedAt: t0}, t0)
+	}
+}
+
+// TestLongestLineIsShed: what is shed is returned like work, and takes no
+// worker's place meanwhile.
+func TestLongestLineIsShed(t *testing.T) {
+	f := start(t)
+	for i := range 6 {
+		f.arriveOf(keyqueue.Key{Tenant: "storm", Code: fmt.Sprint("s", i)}, i+1)
+	}
+	f.arriveOf(keyqueue.Key{Tenant: "calm", Code: "c"}, 10)
+	works := f.q.Shed(4, 3)
+	var shed []string
+	for _, w := range works {
+		shed = append(shed, w.Tenant+"/"+w.Code)
+	}
+	f.want("shed", shed, []string{"storm/s0", "storm/s1", "storm/s2"})
+	if got := f.q.Unacked(); got != 7 {
+		t.Errorf("%d un-acked; want 7, until the dirty set has them", got)
+	}
+	f.arriveOf(works[1].Key, 20) // while it is being marked
+	f.want("acks of s0", f.q.Park(works[0].Key, f.now).Acks, []int{1})
+	f.want("acks of s1", f.q.Park(works[1].Key, f.now).Acks, []int(nil))
+	f.q.Hold(works[2].Key, keyqueue.Wait{Until: f.now.Add(time.Second), Cause: reason.StoreDown, Firm: true}, f.now)
+	stats := f.q.Stats()
+	if stats.Ready != 5 || stats.InFlight != 0 || stats.Held != 1 || f.q.Unacked() != 6 {
+		t.Errorf("%+v, %d un-acked; want 5 ready, 1 held", stats, f.q.Unacked())
+	}
+	if more := f.q.Shed(10, 10); len(more) != 0 {
+		t.Errorf("shed %v of a line that is not long", more)
 	}
 }

@@ -146,5 +146,7 @@ type Mark struct {
 
 // Dirty is the durable set of codes that could not be finished now.
 type Dirty interface {
-	Mark(ctx context.Context, mark Mark) error
+	// Mark stores the marks, many in few round trips. After an error some may
+	// be stored; a mark may be repeated.
+	Mark(ctx context.Context, marks ...Mark) error
 }

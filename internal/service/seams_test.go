@@ -61,7 +61,7 @@ func noted[T any](wired *[]string, name string) func(T) T {
 
 type countingDirty struct{ marks int }
 
-func (d *countingDirty) Mark(context.Context, push.Mark) error { d.marks++; return nil }
+func (d *countingDirty) Mark(context.Context, ...push.Mark) error { d.marks++; return nil }
 
 type namedDirty struct {
 	push.Dirty
@@ -69,7 +69,7 @@ type namedDirty struct {
 	calls *[]string
 }
 
-func (d namedDirty) Mark(ctx context.Context, mark push.Mark) error {
+func (d namedDirty) Mark(ctx context.Context, marks ...push.Mark) error {
 	*d.calls = append(*d.calls, d.name)
-	return d.Dirty.Mark(ctx, mark)
+	return d.Dirty.Mark(ctx, marks...)
 }

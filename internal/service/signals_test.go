@@ -490,7 +490,7 @@ func (b *memoryBus) Flush(context.Context) error { return nil }
 // nowhere takes every mark.
 type nowhere struct{}
 
-func (nowhere) Mark(context.Context, push.Mark) error { return nil }
+func (nowhere) Mark(context.Context, ...push.Mark) error { return nil }
 
 // lockedBuffer is a buffer that several goroutines write to.
 type lockedBuffer struct {

@@ -189,8 +189,10 @@ func (a answer) Refresh(_ context.Context, ref push.Ref, observe func()) push.Ou
 
 type noDirty struct{ *testing.T }
 
-func (d noDirty) Mark(_ context.Context, m push.Mark) error {
-	d.Errorf("code %s was parked: %s", m.Code, m.Reason)
+func (d noDirty) Mark(_ context.Context, marks ...push.Mark) error {
+	for _, m := range marks {
+		d.Errorf("code %s was parked: %s", m.Code, m.Reason)
+	}
 	return nil
 }
 

@@ -243,10 +243,14 @@ type mortalDirty struct {
 	*executioner
 }
 
-func (m mortalDirty) Mark(ctx context.Context, mark push.Mark) error {
-	m.at(beforePark, mark.Code)
-	err := m.Dirty.Mark(ctx, mark)
-	m.at(afterPark, mark.Code)
+func (m mortalDirty) Mark(ctx context.Context, marks ...push.Mark) error {
+	for _, mark := range marks {
+		m.at(beforePark, mark.Code)
+	}
+	err := m.Dirty.Mark(ctx, marks...)
+	for _, mark := range marks {
+		m.at(afterPark, mark.Code)
+	}
 	return err
 }
 

@@ -23,6 +23,7 @@ type consumer struct {
 	inbox    []delivery    // arrived, not yet received
 	outbox   []ack
 	workers  []*worker
+	shedding *task
 	stopping bool
 	turns    turns
 	// firm is until when a code waits for what nothing shortens.
@@ -74,7 +75,7 @@ func (w *world) join() *consumer {
 			MaxPace:   2 * time.Second,
 			Remember:  w.profile.maxHold,
 		},
-		MaxHeld: w.profile.maxHeld, Stumble: w.profile.backoff, MaxPanics: 3,
+		MaxHeld: w.profile.maxHeld, Line: 1, Stumble: w.profile.backoff, MaxPanics: 3,
 		Redeliveries: func(d delivery) uint32 { return d.redeliveries },
 	})
 	c.protocol = push.New(push.Ports{
@@ -102,11 +103,12 @@ func (c *consumer) turn() {
 	c.flush()
 	if !c.stopping {
 		c.expire()
-		for len(c.inbox) > 0 && !c.w.happens(c.w.profile.slowReceive) {
+		for len(c.inbox) > 0 && !c.desk.Full() && !c.w.happens(c.w.profile.slowReceive) {
 			c.receive()
 		}
 		for len(c.workers) < c.w.profile.workers && c.begin() {
 		}
+		c.shed()
 	}
 	c.checkHeld()
 }
@@ -197,6 +199,35 @@ func (c *consumer) refresh(ctx context.Context, k *worker) {
 		}
 	}
 	c.settled(k, settled)
+}
+
+// shed parks codes that stand in a line that is too long, as an intake does.
+func (c *consumer) shed() {
+	if c.shedding != nil && !c.shedding.ended {
+		return
+	}
+	works, marks := c.desk.Shed(c.now())
+	if len(works) == 0 {
+		return
+	}
+	c.w.note(c.name, "sheds %d codes", len(works))
+	for _, work := range works {
+		c.turns.gone(work.Key)
+	}
+	c.shedding = c.w.start(&c.process, c.name+"/shed", func(ctx context.Context) {
+		err := c.w.dirty.Mark(ctx, marks...)
+		if ctx.Err() != nil {
+			return
+		}
+		for i, work := range works {
+			k := &worker{consumer: c, work: work, ref: marks[i].Ref}
+			if err != nil {
+				c.settled(k, c.desk.NotParked(work, err, c.now()))
+			} else {
+				c.settled(k, c.desk.Parked(work, marks[i], c.now()))
+			}
+		}
+	})
 }
 
 func (c *consumer) settled(k *worker, s desk.Settlement[delivery]) {

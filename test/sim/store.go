@@ -62,10 +62,12 @@ func (s storeOf) Suspend(ctx context.Context, tenant string, seen time.Time, sus
 	if now := s.w.clock.Now(); won && seen.After(now.Add(2*s.w.profile.skew)) {
 		s.w.fail(OneProbe, fmt.Sprintf("%s is probed at %s, due at %s", tenant, s.w.at(now), s.w.at(seen)))
 	}
+	if s.Peek(s.w.current.worker.ref).Tenant.Suspension.NextProbe.Equal(suspension.NextProbe) { // whatever the answer was
+		s.w.suspendedAt[tenant] = s.w.clock.Now()
+	}
 	s.w.current.worker.beaten = !won && err == nil
 	if won {
 		s.w.current.worker.probe = suspension.NextProbe
-		s.w.suspendedAt[tenant] = s.w.clock.Now()
 	}
 	return won, err
 }

@@ -24,6 +24,9 @@ func newTurns() turns {
 
 func (t *turns) ready(key keyqueue.Key) { t.waiting[key] = true }
 
+// gone forgets a code that was ready.
+func (t *turns) gone(key keyqueue.Key) { delete(t.waiting, key) }
+
 // taken notes a turn, and says who has waited for too many.
 func (t *turns) taken(key keyqueue.Key, limit int, inWork func(tenant string) int) string {
 	delete(t.waiting, key)

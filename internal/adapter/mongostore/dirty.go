@@ -66,22 +66,35 @@ func (d dirtyDoc) entry() DirtyEntry {
 	}
 }
 
-// Mark makes a code dirty, or adds a reason to a dirty one. The earliest due
+// Mark makes codes dirty, or adds a reason to dirty ones. The earliest due
 // time wins: a code that is released too early is looked at once more and
 // waits again, one that is released too late is stale for longer.
-func (d *Dirty) Mark(ctx context.Context, mark push.Mark) error {
+func (d *Dirty) Mark(ctx context.Context, marks ...push.Mark) error {
+	if len(marks) == 1 {
+		if err := upsert(ctx, d.entries, refID(marks[0].Ref), d.markUpdate(marks[0])); err != nil {
+			return fmt.Errorf("mark code %s dirty: %w", marks[0].Code, err)
+		}
+		return nil
+	}
+	writes := make([]write, len(marks)) // a code may be in it twice, and is then written twice
+	for i, mark := range marks {
+		writes[i] = write{id: refID(mark.Ref), update: d.markUpdate(mark)}
+	}
+	if err := writeAll(ctx, d.entries, writes); err != nil {
+		return fmt.Errorf("mark %d codes dirty: %w", len(marks), err)
+	}
+	return nil
+}
+
+func (d *Dirty) markUpdate(mark push.Mark) bson.D {
 	now := d.now()
-	err := upsert(ctx, d.entries, refID(mark.Ref), bson.D{
+	return bson.D{
 		kv("$setOnInsert", append(owner(mark.Ref), kv("first_seen", now), kv("attempts", 0))),
 		kv("$set", bson.D{kv("detail", mark.Detail), kv("last_seen", now), kv("version", newVersion())}),
 		kv("$addToSet", bson.D{kv("reasons", mark.Reason)}),
 		kv("$min", bson.D{kv("due", mark.Due)}),
 		kv("$inc", bson.D{kv("count", 1)}),
-	})
-	if err != nil {
-		return fmt.Errorf("mark code %s dirty: %w", mark.Code, err)
 	}
-	return nil
 }
 
 // Get returns the entry of a code and whether it is dirty.

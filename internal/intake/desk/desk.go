@@ -12,6 +12,8 @@ import (
 const (
 	// panickedDue is when a code that panics again and again is tried anew.
 	panickedDue = time.Hour
+	// shedBatch is how many codes are shed at once.
+	shedBatch = 500
 	// maxDoublings bounds the doubling of Stumble.
 	maxDoublings = 6
 )
@@ -21,9 +23,13 @@ var errNoOutcome = errors.New("the refresh ended without an outcome")
 // Options of a Desk. All are required.
 type Options[M any] struct {
 	Queue keyqueue.Options[M]
-	// MaxHeld is how many codes may wait un-acked at once; beyond it a wait is
-	// a park.
+	// MaxHeld is how many codes may be un-acked here at once. Three quarters of
+	// them may be held; beyond that a wait is a park. Beyond three quarters in
+	// all the longest lines of ready codes are shed.
 	MaxHeld int
+	// Line is how many codes of a tenant may stand in line for a worker
+	// whatever the others do.
+	Line int
 	// Stumble is the wait after a refresh that could not even record its
 	// failure; it doubles with every redelivery, up to Queue.MaxHold.
 	Stumble time.Duration
@@ -88,7 +94,7 @@ func (d *Desk[M]) NotParked(work keyqueue.Work[M], err error, now time.Time) Set
 
 // hold lets the code wait here, or in the dirty set when too many do already.
 func (d *Desk[M]) hold(work keyqueue.Work[M], out push.Hold, now time.Time) Settlement[M] {
-	if d.Held() < d.opts.MaxHeld {
+	if d.Held() < threeQuarters(d.opts.MaxHeld) {
 		d.Hold(work.Key, keyqueue.Wait{Until: out.Until, Cause: out.Cause, Firm: out.Cause.Firm()}, now)
 		return Settlement[M]{Outcome: out}
 	}
@@ -112,6 +118,33 @@ func (d *Desk[M]) stumble(work keyqueue.Work[M], out push.Fail, now time.Time) S
 	d.Hold(work.Key, keyqueue.Wait{Until: now.Add(wait), Cause: out.Class, Firm: true}, now)
 	return Settlement[M]{Outcome: out}
 }
+
+// Crowded reports that Shed has something to do.
+func (d *Desk[M]) Crowded() bool { return d.Unacked() > d.crowd() }
+
+func (d *Desk[M]) crowd() int { return max(threeQuarters(d.opts.MaxHeld), 3*d.opts.Line) }
+
+// Full reports that no more codes may be taken in for the moment.
+func (d *Desk[M]) Full() bool { return d.Unacked() >= max(d.opts.MaxHeld, 4*d.opts.Line) }
+
+// Shed takes codes out of the longest lines when too many are un-acked here.
+// They are in work until Parked or NotParked is told, once the dirty set has,
+// or has not taken, the mark that goes with each. None: there are not too many,
+// or no line is long.
+func (d *Desk[M]) Shed(now time.Time) ([]keyqueue.Work[M], []push.Mark) {
+	if !d.Crowded() {
+		return nil, nil
+	}
+	over := d.Unacked() - d.crowd()
+	works := d.Queue.Shed(min(over+d.crowd()/8, shedBatch), d.opts.Line)
+	marks := make([]push.Mark, len(works))
+	for i, work := range works {
+		marks[i] = d.mark(work, reason.Overflow, "too many codes stand in line for a worker", now)
+	}
+	return works, marks
+}
+
+func threeQuarters(n int) int { return n - n/4 }
 
 func (d *Desk[M]) mark(work keyqueue.Work[M], why reason.Reason, detail string, due time.Time) push.Mark {
 	return push.Mark{Ref: push.Ref{Tenant: work.Tenant, Code: work.Code}, Reason: why, Detail: detail, Due: due}

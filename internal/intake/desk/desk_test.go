@@ -3,6 +3,7 @@ package desk_test
 import (
 	"cmp"
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
@@ -88,6 +89,57 @@ func TestAMissingOutcomeIsAFailure(t *testing.T) {
 	}
 }
 
+// TestLongLinesAreShed: beyond three quarters of MaxHeld, however the codes
+// wait, and down to the line that a tenant may always have.
+func TestLongLinesAreShed(t *testing.T) {
+	d := newDesk(16)
+	for i := range 12 {
+		d.Touch(touch("storm", i), now)
+	}
+	if works, _ := d.Shed(now); len(works) != 0 || d.Crowded() {
+		t.Fatalf("%d codes shed of 12 with room for 16", len(works))
+	}
+	for i := range 4 {
+		d.Touch(touch("calm"+strconv.Itoa(i), 100+i), now)
+	}
+	if !d.Full() || !d.Crowded() {
+		t.Error("16 codes are not full")
+	}
+	works, marks := d.Shed(now)
+	if len(works) != 5 || len(marks) != 5 {
+		t.Fatalf("%d codes and %d marks; want the 4 over three quarters and some to spare", len(works), len(marks))
+	}
+	for i, mark := range marks {
+		if mark.Tenant != "storm" || mark.Code != works[i].Code || mark.Reason != reason.Overflow || !mark.Due.Equal(now) {
+			t.Errorf("mark %+v of %v; want the storm's, due at once", mark, works[i].Key)
+		}
+		if got := d.Parked(works[i], mark, now); len(got.Acks) != 1 {
+			t.Errorf("%v: %d acks", works[i].Key, len(got.Acks))
+		}
+	}
+	if d.Full() || d.Crowded() || d.Unacked() != 11 {
+		t.Errorf("%d un-acked after 5 of 16 are parked", d.Unacked())
+	}
+}
+
+func TestHeldCodesLeaveAQuarterForOthers(t *testing.T) {
+	d := newDesk(4)
+	for i := range 4 {
+		d.Touch(touch("acme", i), now)
+		work, _ := d.Next(now)
+		got := d.Settle(work, push.Hold{Until: now.Add(time.Second), Cause: reason.Throttled}, now)
+		if parked := got.Mark != nil; parked != (i == 3) {
+			t.Errorf("code %d of 4: parked %v; want the last alone", i, parked)
+		}
+	}
+}
+
+func touch(tenant string, id int) keyqueue.Touch[message] {
+	return keyqueue.Touch[message]{
+		Key: keyqueue.Key{Tenant: tenant, Code: "c" + strconv.Itoa(id)}, Message: message{id: id}, PublishedAt: now,
+	}
+}
+
 type message struct {
 	id           int
 	redeliveries uint32
@@ -98,15 +150,7 @@ var same = gocmp.AllowUnexported(message{})
 // atWork returns a desk with one code in work.
 func atWork(t *testing.T, maxHeld int, m message) (*desk.Desk[message], keyqueue.Work[message]) {
 	t.Helper()
-	d := desk.New(desk.Options[message]{
-		Queue: keyqueue.Options[message]{
-			Compare:   func(a, b message) int { return cmp.Compare(a.id, b.id) },
-			TenantCap: 1, MaxHold: 10 * time.Second, Recheck: time.Second, Burst: 1, PaceRate: 1,
-			MaxPace: time.Second, Remember: time.Second,
-		},
-		MaxHeld: maxHeld, Stumble: time.Second, MaxPanics: 2,
-		Redeliveries: func(m message) uint32 { return m.redeliveries },
-	})
+	d := newDesk(maxHeld)
 	key := keyqueue.Key{Tenant: "acme", Code: "c1"}
 	d.Touch(keyqueue.Touch[message]{Key: key, Message: m, PublishedAt: now}, now)
 	work, ok := d.Next(now)
@@ -115,4 +159,16 @@ func atWork(t *testing.T, maxHeld int, m message) (*desk.Desk[message], keyqueue
 	}
 	d.Observe(key)
 	return d, work
+}
+
+func newDesk(maxHeld int) *desk.Desk[message] {
+	return desk.New(desk.Options[message]{
+		Queue: keyqueue.Options[message]{
+			Compare:   func(a, b message) int { return cmp.Compare(a.id, b.id) },
+			TenantCap: 1, MaxHold: 10 * time.Second, Recheck: time.Second, Burst: 1, PaceRate: 1,
+			MaxPace: time.Second, Remember: time.Second,
+		},
+		MaxHeld: maxHeld, Line: 1, Stumble: time.Second, MaxPanics: 2,
+		Redeliveries: func(m message) uint32 { return m.redeliveries },
+	})
 }

@@ -44,28 +44,34 @@ func NewDirty(clock *Clock) *Dirty {
 	return &Dirty{clock: clock, entries: map[push.Ref]Entry{}}
 }
 
-// Mark makes a code dirty, or adds to what is known of a dirty one.
-func (d *Dirty) Mark(ctx context.Context, mark push.Mark) error {
+// Mark makes codes dirty, or adds to what is known of dirty ones.
+func (d *Dirty) Mark(ctx context.Context, marks ...push.Mark) error {
 	return d.do(ctx, OpMark, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		now, due := stored(d.clock.Now()), stored(mark.Due)
-		e, known := d.entries[mark.Ref]
-		if !known {
-			e = Entry{Ref: mark.Ref, FirstSeen: now, Due: due}
+		for _, mark := range marks {
+			d.mark(mark)
 		}
-		if !slices.Contains(e.Reasons, mark.Reason) {
-			e.Reasons = append(slices.Clone(e.Reasons), mark.Reason)
-		}
-		if due.Before(e.Due) {
-			e.Due = due
-		}
-		e.Detail, e.LastSeen = mark.Detail, now
-		e.Count++
-		e.Version = d.nextVersion()
-		d.entries[mark.Ref] = e
-		d.writes++
 	})
+}
+
+func (d *Dirty) mark(mark push.Mark) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now, due := stored(d.clock.Now()), stored(mark.Due)
+	e, known := d.entries[mark.Ref]
+	if !known {
+		e = Entry{Ref: mark.Ref, FirstSeen: now, Due: due}
+	}
+	if !slices.Contains(e.Reasons, mark.Reason) {
+		e.Reasons = append(slices.Clone(e.Reasons), mark.Reason)
+	}
+	if due.Before(e.Due) {
+		e.Due = due
+	}
+	e.Detail, e.LastSeen = mark.Detail, now
+	e.Count++
+	e.Version = d.nextVersion()
+	d.entries[mark.Ref] = e
+	d.writes++
 }
 
 func (d *Dirty) nextVersion() string {

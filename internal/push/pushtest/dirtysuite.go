@@ -38,6 +38,7 @@ type DirtyBench struct {
 func TestDirty(t *testing.T, factory func(t *testing.T, clock *Clock) DirtySet) {
 	tests := map[string]func(t *testing.T, b DirtyBench){
 		"keeps a mark":                                dirtyMark,
+		"keeps many marks at once":                    dirtyMarkMany,
 		"adds to a mark":                              dirtyMarkAgain,
 		"keeps one entry a code, whoever marks":       dirtyMarkRace,
 		"keeps the tenants apart":                     dirtyTenants,
@@ -70,6 +71,26 @@ func dirtyMark(t *testing.T, b DirtyBench) {
 	})
 	if _, found, err := b.Dirty.Get(t.Context(), push.Ref{Tenant: "acme", Code: "clean"}); found || err != nil {
 		t.Errorf("a code that was never marked is dirty: %v, %v", found, err)
+	}
+}
+
+// dirtyMarkMany: a code may be among them twice, or dirty already.
+func dirtyMarkMany(t *testing.T, b DirtyBench) {
+	due := b.Clock.Now().Add(time.Minute)
+	b.mark(t, acme, reason.Transient, "before", due)
+	marks := []push.Mark{{Ref: acme, Reason: reason.Overflow, Due: due.Add(-time.Second)}}
+	for i := range 1200 {
+		marks = append(marks, push.Mark{Ref: push.Ref{Tenant: acme.Tenant, Code: fmt.Sprint("many-", i%1100)}, Reason: reason.Overflow, Due: due})
+	}
+	if err := b.Dirty.Mark(t.Context(), marks...); err != nil {
+		t.Fatalf("Mark of %d: %v", len(marks), err)
+	}
+	all, err := b.Dirty.List(t.Context(), push.Ref{}, 2000)
+	if err != nil || len(all) != 1101 {
+		t.Errorf("%d dirty codes, %v; want 1101", len(all), err)
+	}
+	if err := b.Dirty.Mark(t.Context()); err != nil {
+		t.Errorf("Mark of none: %v", err)
 	}
 }
 

@@ -59,8 +59,8 @@ var mutants = []mutant{
 	{"the set's version is read after the facts", protocol, "	a.facts, a.record = facts, record\n", "	a.facts, a.record = facts, record\n	if a.rotates {\n		a.version, _ = a.Rotation.Version(ctx, a.ref)\n	}\n"},
 
 	// The queue.
-	{"a code in work is handed out again", queue, "	if e.state == working {\n		e.again = true\n	}", "	if e.state == working {\n		q.makeReady(e)\n	}"},
-	{"a touch during the work is forgotten", queue, "	if e.state == working {\n		e.again = true\n	}", ""},
+	{"a code in work is handed out again", queue, "	if e.state == working || e.state == shed {\n		e.again = true\n	}", "	if e.state == working {\n		q.makeReady(e)\n	}"},
+	{"a touch during the work is forgotten", queue, "	if e.state == working || e.state == shed {\n		e.again = true\n	}", ""},
 	{"the older of two events is kept", queue, "	older := e.message\n	e.message = t.Message\n", "	older := t.Message\n"},
 	{"a newer event is acked before its facts are read", queue, "	if e.again {\n		q.rerun(e, now)\n		return end\n	}", ""},
 	{"a failure's hold is shortened", queue, "	if e.wait.Firm {\n		return\n	}\n", ""},
@@ -69,9 +69,11 @@ var mutants = []mutant{
 	{"a hand-back forgets", queue, "			nacks = append(nacks, q.giveBack(e, now))", "			q.giveBack(e, now)"},
 	{"tenants do not take turns", tenant, "	if r.last == nil {\n		r.first = t\n	} else {\n		r.last.after = t\n	}\n	r.last = t", "	t.after = r.first\n	r.first = t\n	if r.last == nil {\n		r.last = t\n	}"},
 
+	{"a touch during the shedding is forgotten", queue, "	if e.state == working || e.state == shed {\n		e.again", "	if e.state == working {\n		e.again"},
+
 	// The desk.
 	{"acked before it is dirty", settling, "		return Settlement[M]{Outcome: out, Mark: &out.Mark}", "		return Settlement[M]{Outcome: out, Ending: d.Park(work.Key, now)}"},
-	{"any number of codes is held", settling, "	if d.Held() < d.opts.MaxHeld {", "	if true {"},
+	{"any number of codes is held", settling, "	if d.Held() < threeQuarters(d.opts.MaxHeld) {", "	if true {"},
 	{"an unstored park is acked", settling, "	return d.stumble(work, push.Fail{Class: reason.StoreDown, Err: err}, now)", "	_ = err\n	return d.Parked(work, push.Mark{}, now)"},
 	{"an overflow is dropped", settling, "	return Settlement[M]{Outcome: push.Park{Mark: mark}, Mark: &mark}\n}\n\n// fail", "	return d.Parked(work, mark, now)\n}\n\n// fail"},
 
