@@ -7,7 +7,7 @@ import "time"
 type Refresher struct {
 	Workers        int           `envconfig:"ROLLCALL_REFRESHER_WORKERS" default:"64" accept:"1..2048" desc:"Codes worked on at once."`
 	TenantInFlight int           `envconfig:"ROLLCALL_REFRESHER_TENANT_IN_FLIGHT" default:"8" accept:"1..2048" desc:"Codes of one tenant worked on at once, before WeCom's own limit on concurrency (45033) lowers it."`
-	MaxHeld        int           `envconfig:"ROLLCALL_REFRESHER_MAX_HELD" default:"10000" accept:"1..40000" desc:"Codes that may wait in this consumer, un-acked. More go to the dirty set."`
+	MaxHeld        int           `envconfig:"ROLLCALL_REFRESHER_MAX_HELD" default:"10000" accept:"1..40000" desc:"Codes that may be un-acked in this consumer; three quarters of them may wait for a slot or a backoff. More go to the dirty set."`
 	MaxHold        time.Duration `envconfig:"ROLLCALL_REFRESHER_MAX_HOLD" default:"15s" accept:"100ms..1m" desc:"Longest single hold; a longer wait is several. A held message keeps its hash range from moving to a new consumer."`
 	ParkAfter      time.Duration `envconfig:"ROLLCALL_REFRESHER_PARK_AFTER" default:"2m" accept:"1s..1h" desc:"A wait longer than this goes to the dirty set instead of being held."`
 	Recheck        time.Duration `envconfig:"ROLLCALL_REFRESHER_RECHECK" default:"1s" accept:"10ms..1m" desc:"How soon a newer event brings a waiting code forward; doubled each time that the code has to wait again. A failure's backoff is never shortened."`
