@@ -170,11 +170,18 @@ func protocolOptions(cfg config.Config) push.Options {
 	}
 }
 
+// room is how many codes the intake may keep un-acked: what its client fetches
+// ahead, and the acks that are on their way, are un-acked to the broker too.
+func room(cfg config.Config) int {
+	most := cfg.Refresher.MaxHeld
+	return max(most-cfg.Pulsar.ReceiverQueue*3/2, most/2, 1)
+}
+
 func intakeOptions(cfg config.Config, beat func(), tel *telemetry.Telemetry) intake.Options {
 	return intake.Options{
 		Workers:      cfg.Refresher.Workers,
 		TenantCap:    cfg.Refresher.TenantInFlight,
-		MaxHeld:      cfg.Refresher.MaxHeld,
+		MaxHeld:      room(cfg),
 		MaxHold:      cfg.Refresher.MaxHold,
 		Recheck:      cfg.Refresher.Recheck,
 		Stumble:      cfg.Refresher.BackoffBase,

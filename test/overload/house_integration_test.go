@@ -81,6 +81,7 @@ func (h *house) openServers() {
 	h.db, err = mongostore.Open(mongostore.Options{URI: h.servers.MongoURI, Database: h.name})
 	h.must(err)
 	h.Cleanup(func() { _ = h.db.Close(context.WithoutCancel(h.Context())) })
+	h.indexConditions()
 	opts, err := redis.ParseURL(h.servers.RedisURL)
 	h.must(err)
 	h.redis = redis.NewClient(opts)
