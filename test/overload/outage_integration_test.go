@@ -286,6 +286,9 @@ func (g *greedy) judge(o outage) {
 			break
 		}
 	}
+	if got := mean(after); got < allowed/2 {
+		g.h.Errorf("%.1f calls a second with Redis back %s; want the shared budget to take over, half of its %.0f at least", got, o.how, allowed)
+	}
 	// A burst would be seen as one at the sustained rate: those of a window and
 	// those that were admitted just before and are a little late.
 	first := 0
