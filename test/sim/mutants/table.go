@@ -9,6 +9,7 @@ type mutant struct {
 }
 
 const (
+	commit     = "internal/push/commit.go"
 	protocol   = "internal/push/protocol.go"
 	failing    = "internal/push/failing.go"
 	waiting    = "internal/push/waiting.go"
@@ -29,21 +30,21 @@ const (
 // hold to the adapters.
 var mutants = []mutant{
 	// The push protocol.
-	{"no second read of the facts", protocol, "	if facts.Code.Deleted || facts.Code.ConfigID != a.facts.Code.ConfigID || !sameDemand(a.verdict, now) {", "	_ = now\n	if false {"},
+	{"no second read of the facts", commit, "	if facts.Code.Deleted || facts.Code.ConfigID != a.facts.Code.ConfigID || !sameDemand(a.verdict, now) {", "	_ = now\n	if false {"},
 	{"commit whatever the epoch is", store, "		if r.Epoch != committed.Epoch {", "		if false {"},
 	{"begin whatever the epoch is", store, "		if r.Epoch != seen || intent.Epoch != seen+1 {", "		if false {"},
-	{"a superseded push drops its intent", protocol, "	if !ok {\n		return Hold{Until: a.opts.Now().Add(a.opts.Backoff.Base), Cause: reason.Contended}", "	if !ok {\n		for _, epoch := range a.own {\n			_ = a.Store.Drop(ctx, a.ref, epoch)\n		}\n		return Hold{Until: a.opts.Now().Add(a.opts.Backoff.Base), Cause: reason.Contended}"},
+	{"a superseded push drops its intent", commit, "	if !ok {\n		return Hold{Until: a.opts.Now().Add(a.opts.Backoff.Base), Cause: reason.Contended}", "	if !ok {\n		for _, epoch := range a.own {\n			_ = a.Store.Drop(ctx, a.ref, epoch)\n		}\n		return Hold{Until: a.opts.Now().Add(a.opts.Backoff.Base), Cause: reason.Contended}"},
 	{"no intent", store, "		r.Intents = append(r.Intents, intent)\n", ""},
 	{"dedupe while an intent is open", protocol, "	if a.verdict.Hash != a.record.Committed.Hash || len(a.record.Intents) > 0 {", "	if a.verdict.Hash != a.record.Committed.Hash {"},
 	{"an unknown outcome counts as refused", failing, "	if !call.Unknown {", "	if true {"},
-	{"a commit settles every intent", protocol, "		case ends.Before(a.began):", "		case true:"},
-	{"an intent settles at its deadline", protocol, "		ends := intent.Deadline.Add(a.opts.IntentMargin)", "		ends := intent.Deadline"},
-	{"done beside somebody else's intent", protocol, "	if !open.IsZero() {", "	if false {"},
+	{"a commit settles every intent", commit, "		case ends.Before(a.began):", "		case true:"},
+	{"an intent settles at its deadline", commit, "		ends := intent.Deadline.Add(a.opts.IntentMargin)", "		ends := intent.Deadline"},
+	{"done beside somebody else's intent", commit, "	if !open.IsZero() {", "	if false {"},
 	{"recorded before it is pushed", protocol, "	a.record.Epoch = intent.Epoch\n", "	a.record.Epoch = intent.Epoch\n	_, _ = a.Store.Commit(ctx, a.ref, a.outcomeOf(intent), nil)\n"},
 	{"a call is sent however late", vendor, "	if now.After(call.Deadline) {", "	if false {"},
 	{"an admission never runs out", protocol, "		Deadline: earlier(a.began.Add(a.opts.CallTimeout), admission.Expires),", "		Deadline: a.began.Add(a.opts.CallTimeout),"},
 	{"events until the end are covered", protocol, "	a.observe()\n	facts, record, err := a.Store.Load(ctx, a.ref)", "	facts, record, err := a.Store.Load(ctx, a.ref)\n	a.observe()"},
-	{"events until the verification's end are covered", protocol, "	a.observe()\n	facts, err := a.Store.Facts(ctx, a.ref)", "	facts, err := a.Store.Facts(ctx, a.ref)\n	a.observe()"},
+	{"events until the verification's end are covered", commit, "	a.observe()\n	facts, err := a.Store.Facts(ctx, a.ref)", "	facts, err := a.Store.Facts(ctx, a.ref)\n	a.observe()"},
 	{"a backoff is not waited for", waiting, "	if until := a.record.Failure.NotBefore; until.After(now) {", "	if until := a.record.Failure.NotBefore; false {"},
 	{"gone without asking", failing, "	known, err := a.Vendor.Exists(ctx, a.ref, a.facts.Code.ConfigID)", "	known, err := false, error(nil)"},
 
@@ -53,7 +54,7 @@ var mutants = []mutant{
 	{"a suspended tenant is called", suspension, "	if s.NextProbe.After(now) {", "	if false {"},
 
 	// The rotation set.
-	{"no last look at the set's version", protocol, "	return nil, version != a.version\n", "	_ = version\n	return nil, false\n"},
+	{"no last look at the set's version", commit, "	return nil, version != a.version\n", "	_ = version\n	return nil, false\n"},
 	{"the set is written only when it differs", rotation, "		if version != seen {\n			return\n		}", "		if version != seen {\n			return\n		}\n		if old, ok := r.sets[ref]; ok && len(old.Seats) == len(set.Seats) && (len(old.Seats) == 0 || old.Seats[0] == set.Seats[0]) {\n			won = true\n			return\n		}"},
 	{"the set is written over any version", rotation, "		if version != seen {", "		if false {"},
 	{"the set's version is read after the facts", protocol, "	a.facts, a.record = facts, record\n", "	a.facts, a.record = facts, record\n	if a.rotates {\n		a.version, _ = a.Rotation.Version(ctx, a.ref)\n	}\n"},
