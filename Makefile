@@ -70,6 +70,10 @@ test-proofs: $(STACK) ## the timed tests alone, with their figures
 test-faults: ## kill refreshers at every step and disturb all they stand on, in full, with both tables
 	go test -v -count=1 -timeout 40m -tags integration $(TEST_FLAGS) $(FAULTS) -full
 
+.PHONY: test-keeper
+test-keeper: $(STACK) ## kill and freeze keepers in the middle of their sweeps, ten times
+	$(STACK) run -- go test -v -count=1 -timeout 15m -tags integration $(TEST_FLAGS) $(KEEPER) -full
+
 .PHONY: test-overload
 test-overload: $(STACK) ## a storm of a blocked tenant, and Redis gone for a minute, in full; LONG=1: WeCom's real hour (1.5 h)
 	$(STACK) run -- go test -v -count=1 -timeout $(if $(LONG),4h,25m) -tags integration $(TEST_FLAGS) $(OVERLOAD) $(if $(LONG),-long,-full)
