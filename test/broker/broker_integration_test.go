@@ -163,6 +163,7 @@ func TestGracefulStopUnderLoadLosesNothing(t *testing.T) {
 	a, b := tp.consume("a", slow), tp.consume("b", slow)
 	codes := names("c", 2_000)
 	tp.publishMany(codes[:1000])
+	eventually(t, 30*time.Second, "both are at work", func() bool { return len(a.ran()) > 0 && len(b.ran()) > 0 })
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
