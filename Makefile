@@ -59,12 +59,13 @@ test-on-stack: # within `stack run`
 	$(GO_TEST) -race -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(RACED)
 	go test -race -count=1 -timeout 5m $(TEST_FLAGS) $(HOURS)
 	SIM_SEEDS=5000 go test -count=1 -timeout 5m $(TEST_FLAGS) $(SIM)
-	go test -p 1 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(HOURS) $(PROOFS) $(KEEPER) $(OVERLOAD)
-	go test -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(FAULTS)
+	go test -p 1 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(HOURS) $(PROOFS) $(OVERLOAD)
+	go test -p 2 -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(FAULTS) $(KEEPER)
 
 .PHONY: test-proofs
 test-proofs: $(STACK) ## the timed tests alone, with their figures
 	$(STACK) run -- go test -p 1 -v -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(PROOFS)
+	$(STACK) run -- go test -v -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(HOURS) -all-hours
 
 .PHONY: test-faults
 test-faults: ## kill refreshers at every step and disturb all they stand on, in full, with both tables

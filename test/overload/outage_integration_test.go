@@ -31,6 +31,7 @@ type outageForm struct {
 	calmTenants int
 	before      time.Duration // under load, before Redis goes
 	gone        time.Duration
+	returns     []string      // how it comes back, one outage each
 	after       time.Duration // under load, once Redis is back
 }
 
@@ -41,6 +42,7 @@ func outageForms() form[outageForm] {
 			parkAfter: 15 * time.Second, maxHold: 3 * time.Second, maxHeld: 5000,
 		},
 		codes: 150, demand: 4, calmTenants: 4, before: 6 * time.Second, gone: 10 * time.Second, after: 6 * time.Second,
+		returns: []string{"empty"},
 	}
 	full := short
 	full.windows = windows{ // 25 a second
@@ -48,6 +50,7 @@ func outageForms() form[outageForm] {
 		parkAfter: 30 * time.Second, maxHold: 5 * time.Second, maxHeld: 5000,
 	}
 	full.codes, full.before, full.gone, full.after = 400, 15*time.Second, time.Minute, 30*time.Second
+	full.returns = []string{"with its data", "empty"}
 	return form[outageForm]{short, full, full}
 }
 
@@ -70,7 +73,7 @@ func TestRedisGoesAway(t *testing.T) {
 	wg.Go(func() { greedy.run(running) })
 	h.busy.since()
 	var outages []outage
-	for _, how := range []string{"with its data", "empty"} {
+	for _, how := range form.returns {
 		outages = append(outages, takeAway(h, servers, form, how))
 	}
 	stop()
@@ -87,7 +90,7 @@ func TestRedisGoesAway(t *testing.T) {
 	if calm.lost() > 0 {
 		t.Errorf("%d changes of calm tenants never reached WeCom", calm.lost())
 	}
-	greedy.judgeRest(outages[1].gone)
+	greedy.judgeRest(outages[len(outages)-1].gone)
 	if n := h.sim.Counters().Of(updateAPI, 45009); n > 0 {
 		t.Errorf("%d answers of 45009", n)
 	}
