@@ -144,8 +144,9 @@ func TestAStormOfOneTenantStandsInNobodysWay(t *testing.T) {
 	if calm > 30*time.Second {
 		t.Errorf("calm tenants waited %s", calm)
 	}
-	// A busy machine may be slower; nothing may be faster than the pace.
-	if rate > 41 || rate < 15 {
+	// A busy machine may be slower. Faster than the pace is only what a sweep
+	// that was late makes up for, two seconds' worth at most.
+	if rate > 39.5*(span+3*time.Second).Seconds()/span.Seconds() || rate < 15 {
 		t.Errorf("the storm is released at %.1f codes a second, want its pace of 39.5", rate)
 	}
 }
