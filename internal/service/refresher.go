@@ -171,10 +171,15 @@ func protocolOptions(cfg config.Config) push.Options {
 }
 
 // room is how many codes the intake may keep un-acked: what its client fetches
-// ahead, and the acks that are on their way, are un-acked to the broker too.
+// ahead, and the acks that are on their way, are un-acked to the broker too. A
+// room that is hardly larger than what is fetched ahead is not made smaller
+// still: a code that finds none leaves the slot behind that it has booked.
 func room(cfg config.Config) int {
-	most := cfg.Refresher.MaxHeld
-	return max(most-cfg.Pulsar.ReceiverQueue*3/2, most/2, 1)
+	most, ahead := cfg.Refresher.MaxHeld, cfg.Pulsar.ReceiverQueue
+	if most <= 3*ahead {
+		return most
+	}
+	return most - ahead - ahead/2
 }
 
 func intakeOptions(cfg config.Config, beat func(), tel *telemetry.Telemetry) intake.Options {

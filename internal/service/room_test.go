@@ -10,7 +10,7 @@ func TestWhatIsFetchedAheadCountsAsHeld(t *testing.T) {
 	for _, c := range []struct{ maxHeld, queue, want int }{
 		{10_000, 1000, 8500},
 		{40_000, 5000, 32_500},
-		{1500, 1000, 750}, // a small room is shared
+		{1500, 1000, 1500},
 		{1, 1000, 1},
 	} {
 		var cfg config.Config
