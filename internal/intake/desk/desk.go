@@ -12,6 +12,10 @@ import (
 const (
 	// panickedDue is when a code that panics again and again is tried anew.
 	panickedDue = time.Hour
+	// sweepLead is how much earlier than its hold would end a parked code is due,
+	// since it comes back by a sweep of the keeper and through the broker: it may
+	// have booked a slot that can be used for a moment only.
+	sweepLead = 1500 * time.Millisecond
 	// shedBatch is how many codes are shed at once.
 	shedBatch = 500
 	// maxDoublings bounds the doubling of Stumble.
@@ -98,7 +102,7 @@ func (d *Desk[M]) hold(work keyqueue.Work[M], out push.Hold, now time.Time) Sett
 		d.Hold(work.Key, keyqueue.Wait{Until: out.Until, Cause: out.Cause, Firm: out.Cause.Firm()}, now)
 		return Settlement[M]{Outcome: out}
 	}
-	mark := d.mark(work, reason.Overflow, "too many codes are held; this one waits for: "+out.Cause.String(), out.Until)
+	mark := d.mark(work, reason.Overflow, "too many codes are held; this one waits for: "+out.Cause.String(), out.Until.Add(-sweepLead))
 	return Settlement[M]{Outcome: push.Park{Mark: mark}, Mark: &mark}
 }
 
