@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	seeds := flag.Int("seeds", 20_000, "most seeds to play of each mutant")
+	seeds := flag.Int("seeds", 60_000, "most seeds to play of each mutant")
 	only := flag.String("only", "", "a part of the names of the mutants to play")
 	flag.Parse()
 	os.Exit(status(*seeds, *only))
