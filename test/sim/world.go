@@ -77,7 +77,7 @@ func newWorld(seed uint64, p *profile, tracer func(string)) *world {
 	}
 	for _, hooks := range []*pushtest.Hooks{&w.store.Hooks, &w.rotation.Hooks, &w.budget.Hooks, &w.vendor.Hooks, &w.dirty.Hooks} {
 		hooks.Step = w.step
-		hooks.Before = func(string) error { return w.refused() }
+		hooks.Before = w.refusedAt
 		hooks.After = func(string) error { return w.lost() }
 	}
 	w.furnish()
@@ -161,6 +161,15 @@ func (w *world) refused() error {
 		return errRefused
 	}
 	return nil
+}
+
+// refusedAt fails a mark more often than the rest: parks are rare, and what
+// follows from one that is not stored has to be seen.
+func (w *world) refusedAt(op string) error {
+	if op == pushtest.OpMark && w.happens(0.1) {
+		return errRefused
+	}
+	return w.refused()
 }
 
 // lost fails an operation after its effect.

@@ -70,8 +70,6 @@ var mutants = []mutant{
 	{"a hand-back forgets", queue, "			nacks = append(nacks, q.giveBack(e, now))", "			q.giveBack(e, now)"},
 	{"tenants do not take turns", tenant, "	if r.last == nil {\n		r.first = t\n	} else {\n		r.last.after = t\n	}\n	r.last = t", "	t.after = r.first\n	r.first = t\n	if r.last == nil {\n		r.last = t\n	}"},
 
-	{"a touch during the shedding is forgotten", queue, "	if e.state == working || e.state == shed {\n		e.again", "	if e.state == working {\n		e.again"},
-
 	// The desk.
 	{"acked before it is dirty", settling, "		return Settlement[M]{Outcome: out, Mark: &out.Mark}", "		return Settlement[M]{Outcome: out, Ending: d.Park(work.Key, now)}"},
 	{"any number of codes is held", settling, "	if d.Held() < threeQuarters(d.opts.MaxHeld) {", "	if true {"},
