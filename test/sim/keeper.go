@@ -41,7 +41,7 @@ func (k *keeper) begin() {
 		TenantRate: 2, TotalRate: 3, Parallel: 1, Now: k.w.clock.Now, Logger: slog.New(slog.DiscardHandler),
 	})
 	k.marker = backstop.NewMarker(recordsOf{k.w}, dirty, backstop.MarkerOptions{
-		Margin: k.w.profile.margin + 2*k.w.profile.skew, WholeEvery: 30 * time.Second, Parallel: 1, Now: k.w.clock.Now,
+		Margin: k.w.profile.margin + 2*k.w.profile.skew, WholeEvery: time.Second, Parallel: 1, Now: k.w.clock.Now,
 	})
 }
 
@@ -124,15 +124,21 @@ func (r recordsOf) Expired(ctx context.Context, from, before time.Time) iter.Seq
 			yield(push.Ref{}, err)
 			return
 		}
-		for _, ref := range r.w.codes {
-			expired := slices.ContainsFunc(r.w.store.Record(ref).Intents, func(i push.Intent) bool {
-				return i.Deadline.Before(before) && !i.Deadline.Before(from)
-			})
-			if expired && !yield(ref, nil) {
-				return
-			}
+		// One of them: the marker chooses by Go's select whether it goes on after
+		// a mark that failed, and a seed has to be one schedule.
+		if found := r.expired(from, before); len(found) > 0 {
+			yield(found[r.w.rnd.IntN(len(found))], nil)
 		}
 	}
+}
+
+// expired are the codes with an intent that was left behind.
+func (r recordsOf) expired(from, before time.Time) []push.Ref {
+	return slices.DeleteFunc(slices.Clone(r.w.codes), func(ref push.Ref) bool {
+		return !slices.ContainsFunc(r.w.store.Record(ref).Intents, func(i push.Intent) bool {
+			return i.Deadline.Before(before) && !i.Deadline.Before(from)
+		})
+	})
 }
 
 // publisherOf stores events with the broker.
