@@ -47,10 +47,7 @@ func (in *Intake) settle(ctx context.Context, work keyqueue.Work[message], outco
 		mark := *settled.Mark
 		err := in.Dirty.Mark(ctx, mark)
 		settled = in.settled(work, func(now time.Time) desk.Settlement[message] {
-			if err != nil {
-				return in.desk.NotParked(work, err, now)
-			}
-			return in.desk.Parked(work, mark, now)
+			return in.desk.Marked(work, mark, err, now)
 		})
 	}
 	in.ack(settled.Acks)

@@ -37,10 +37,7 @@ func (in *Intake) shed(ctx context.Context) bool {
 	settlements := make([]settlement, len(works))
 	for i, work := range works {
 		settlements[i] = in.settled(work, func(now time.Time) desk.Settlement[message] {
-			if err != nil {
-				return in.desk.NotParked(work, err, now)
-			}
-			return in.desk.Parked(work, marks[i], now)
+			return in.desk.Marked(work, marks[i], err, now)
 		})
 		acks = append(acks, settlements[i].Acks...)
 	}

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -64,7 +65,7 @@ func (a *attempt) settle() (settled []int64, open time.Time) {
 	for _, intent := range a.record.Intents {
 		ends := intent.Deadline.Add(a.opts.IntentMargin)
 		switch {
-		case a.isOwn(intent.Epoch):
+		case slices.Contains(a.own, intent.Epoch):
 		case ends.Before(a.began):
 			settled = append(settled, intent.Epoch)
 		case ends.After(open):
@@ -74,24 +75,7 @@ func (a *attempt) settle() (settled []int64, open time.Time) {
 	return settled, open
 }
 
-func (a *attempt) isOwn(epoch int64) bool {
-	for _, own := range a.own {
-		if own == epoch {
-			return true
-		}
-	}
-	return false
-}
-
 // sameDemand reports whether two verdicts ask for the same list and set.
 func sameDemand(a, b roster.Verdict) bool {
-	if a.Hash != b.Hash || a.Round != b.Round || len(a.Rotation) != len(b.Rotation) {
-		return false
-	}
-	for i := range a.Rotation {
-		if a.Rotation[i] != b.Rotation[i] {
-			return false
-		}
-	}
-	return true
+	return a.Hash == b.Hash && a.Round == b.Round && slices.Equal(a.Rotation, b.Rotation)
 }

@@ -192,11 +192,7 @@ func (c *consumer) refresh(ctx context.Context, k *worker) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil {
-			settled = c.desk.NotParked(k.work, err, c.now())
-		} else {
-			settled = c.desk.Parked(k.work, mark, c.now())
-		}
+		settled = c.desk.Marked(k.work, mark, err, c.now())
 	}
 	c.settled(k, settled)
 }
@@ -221,11 +217,7 @@ func (c *consumer) shed() {
 		}
 		for i, work := range works {
 			k := &worker{consumer: c, work: work, ref: marks[i].Ref}
-			if err != nil {
-				c.settled(k, c.desk.NotParked(work, err, c.now()))
-			} else {
-				c.settled(k, c.desk.Parked(work, marks[i], c.now()))
-			}
+			c.settled(k, c.desk.Marked(work, marks[i], err, c.now()))
 		}
 	})
 }

@@ -3,7 +3,6 @@ package mongostore
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -92,18 +91,10 @@ func (f *Facts) MarkResigned(ctx context.Context, tenant, staff string) error {
 	})
 }
 
-// Quarantine leaves a staff member out until an instant: WeCom refuses him. A
-// quarantine never becomes shorter by it.
-func (f *Facts) Quarantine(ctx context.Context, tenant, staff string, until time.Time) error {
-	return f.editStaff(ctx, "quarantine", tenant, staff, bson.D{
-		kv("$max", bson.D{kv("quarantined_until", until)}),
-	})
-}
-
-// EndQuarantine lets a staff member back in.
+// EndQuarantine lets a staff member back in whom Store.Quarantine left out.
 func (f *Facts) EndQuarantine(ctx context.Context, tenant, staff string) error {
 	return f.editStaff(ctx, "end the quarantine of", tenant, staff, bson.D{
-		kv("$unset", bson.D{kv("quarantined_until", "")}),
+		kv("$unset", bson.D{kv("quarantined_until", ""), kv("quarantined_why", "")}),
 	})
 }
 

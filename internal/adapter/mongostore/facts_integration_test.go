@@ -64,9 +64,9 @@ func TestEditsOfStaff(t *testing.T) {
 		"presence":   func(s string) error { return facts.SetPresence(ctx, "acme", s, roster.OfflineNow) },
 		"schedule":   func(s string) error { return facts.SetSchedule(ctx, "acme", s, nil) },
 		"resigned":   func(s string) error { return facts.MarkResigned(ctx, "acme", s) },
-		"quarantine": func(s string) error { return facts.Quarantine(ctx, "acme", s, until) },
+		"quarantine": func(s string) error { return w.Store().Quarantine(ctx, "acme", s, until, "errcode 60111") },
 		"a shorter quarantine": func(s string) error {
-			return facts.Quarantine(ctx, "acme", s, until.Add(-2*time.Hour))
+			return w.Store().Quarantine(ctx, "acme", s, until.Add(-2*time.Hour), "errcode 60111")
 		},
 		"removed": func(s string) error {
 			_, err := facts.MarkRemoved(ctx, "acme", s, "20261130")
@@ -81,7 +81,7 @@ func TestEditsOfStaff(t *testing.T) {
 			t.Errorf("%s of nobody = %v, want %v", name, err, mongostore.ErrUnknownStaff)
 		}
 	}
-	if err := w.Facts().Quarantine(ctx, "acme", id, until.Add(-2*time.Hour)); err != nil {
+	if err := w.Store().Quarantine(ctx, "acme", id, until.Add(-2*time.Hour), "errcode 60111"); err != nil {
 		t.Errorf("Quarantine: %v", err)
 	}
 	want := roster.Staff{ID: id, Presence: roster.OfflineNow, Resigned: true, QuarantinedUntil: until, RemovedOn: "20261130"}

@@ -62,7 +62,7 @@ type Settlement[M any] struct {
 	// park, a park that could not be stored a failure.
 	Outcome push.Outcome
 	// Mark, when set, has to be stored in the dirty set before anything else;
-	// the code stays in work until Parked or NotParked is told.
+	// the code stays in work until Marked is told.
 	Mark *push.Mark
 	// Ending tells the messages to ack, and what the work covered.
 	keyqueue.Ending[M]
@@ -84,16 +84,14 @@ func (d *Desk[M]) Settle(work keyqueue.Work[M], outcome push.Outcome, now time.T
 	return d.fail(work, push.Fail{Class: reason.Panicked, Err: errNoOutcome}, now)
 }
 
-// Parked ends the work on a code that the dirty set now holds: its message is
-// to be acked.
-func (d *Desk[M]) Parked(work keyqueue.Work[M], mark push.Mark, now time.Time) Settlement[M] {
-	return Settlement[M]{Outcome: push.Park{Mark: mark}, Ending: d.Park(work.Key, now)}
-}
-
-// NotParked ends the work on a code that the dirty set did not take: it waits
+// Marked ends the work on a code whose mark was to be stored; err is what came
+// of that. A code that the dirty set now holds is to be acked, another waits
 // here.
-func (d *Desk[M]) NotParked(work keyqueue.Work[M], err error, now time.Time) Settlement[M] {
-	return d.stumble(work, push.Fail{Class: reason.StoreDown, Err: err}, now)
+func (d *Desk[M]) Marked(work keyqueue.Work[M], mark push.Mark, err error, now time.Time) Settlement[M] {
+	if err != nil {
+		return d.stumble(work, push.Fail{Class: reason.StoreDown, Err: err}, now)
+	}
+	return Settlement[M]{Outcome: push.Park{Mark: mark}, Ending: d.Park(work.Key, now)}
 }
 
 // hold lets the code wait here, or in the dirty set when too many do already.
@@ -132,9 +130,8 @@ func (d *Desk[M]) crowd() int { return max(threeQuarters(d.opts.MaxHeld), 3*d.op
 func (d *Desk[M]) Full() bool { return d.Unacked() >= max(d.opts.MaxHeld, 4*d.opts.Line) }
 
 // Shed takes codes out of the longest lines when too many are un-acked here.
-// They are in work until Parked or NotParked is told, once the dirty set has,
-// or has not taken, the mark that goes with each. None: there are not too many,
-// or no line is long.
+// They are in work until Marked is told of the mark that goes with each. None:
+// there are not too many, or no line is long.
 func (d *Desk[M]) Shed(now time.Time) ([]keyqueue.Work[M], []push.Mark) {
 	if !d.Crowded() {
 		return nil, nil

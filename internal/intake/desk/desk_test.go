@@ -47,7 +47,7 @@ func TestAHoldTooManyIsDirtyBeforeItIsAcked(t *testing.T) {
 	if diff := gocmp.Diff(want, *got.Mark); diff != "" {
 		t.Errorf("mark (-want +got):\n%s", diff)
 	}
-	if got := d.Parked(work, want, now); !gocmp.Equal([]message{{id: 7}}, got.Acks, same) {
+	if got := d.Marked(work, want, nil, now); !gocmp.Equal([]message{{id: 7}}, got.Acks, same) {
 		t.Errorf("after the mark: %+v; want message 7 acked", got)
 	}
 }
@@ -55,7 +55,7 @@ func TestAHoldTooManyIsDirtyBeforeItIsAcked(t *testing.T) {
 func TestAParkThatIsNotStoredWaitsHere(t *testing.T) {
 	d, work := atWork(t, 0, message{id: 7})
 	d.Settle(work, push.Park{Mark: push.Mark{Reason: reason.Backoff}}, now)
-	got := d.NotParked(work, errors.New("no answer"), now)
+	got := d.Marked(work, push.Mark{Reason: reason.Backoff}, errors.New("no answer"), now)
 	kind, why := push.Describe(got.Outcome)
 	if len(got.Acks) != 0 || d.Held() != 1 || kind != "fail" || why != reason.StoreDown {
 		t.Errorf("settled as %s %s, %d acks, %d held; want a failure that is held", kind, why, len(got.Acks), d.Held())
@@ -114,7 +114,7 @@ func TestLongLinesAreShed(t *testing.T) {
 		if mark.Tenant != "storm" || mark.Code != works[i].Code || mark.Reason != reason.Overflow || !mark.Due.Equal(now) {
 			t.Errorf("mark %+v of %v; want the storm's, due at once", mark, works[i].Key)
 		}
-		if got := d.Parked(works[i], mark, now); len(got.Acks) != 1 {
+		if got := d.Marked(works[i], mark, nil, now); len(got.Acks) != 1 {
 			t.Errorf("%v: %d acks", works[i].Key, len(got.Acks))
 		}
 	}

@@ -73,8 +73,8 @@ var mutants = []mutant{
 	// The desk.
 	{"acked before it is dirty", settling, "		return Settlement[M]{Outcome: out, Mark: &out.Mark}", "		return Settlement[M]{Outcome: out, Ending: d.Park(work.Key, now)}"},
 	{"any number of codes is held", settling, "	if d.Held() < threeQuarters(d.opts.MaxHeld) {", "	if true {"},
-	{"an unstored park is acked", settling, "	return d.stumble(work, push.Fail{Class: reason.StoreDown, Err: err}, now)", "	_ = err\n	return d.Parked(work, push.Mark{}, now)"},
-	{"an overflow is dropped", settling, "	return Settlement[M]{Outcome: push.Park{Mark: mark}, Mark: &mark}\n}\n\n// fail", "	return d.Parked(work, mark, now)\n}\n\n// fail"},
+	{"an unstored park is acked", settling, "	if err != nil {\n		return d.stumble(work, push.Fail{Class: reason.StoreDown, Err: err}, now)\n	}\n", ""},
+	{"an overflow is dropped", settling, "	return Settlement[M]{Outcome: push.Park{Mark: mark}, Mark: &mark}\n}\n\n// fail", "	return d.Marked(work, mark, nil, now)\n}\n\n// fail"},
 
 	// The keeper.
 	{"no keeper looks after intents", intents, "	err := m.find(ctx, from, before, found)", "	err := error(nil)"},
