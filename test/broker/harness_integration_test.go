@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
+	"github.com/rollcall-dev/rollcall/test/await"
 	"github.com/rollcall-dev/rollcall/test/stack/stacktest"
 )
 
@@ -87,17 +88,7 @@ func (tp *topic) stats() pulsarbus.Stats {
 // eventually polls until ok or fails after the limit.
 func eventually(t *testing.T, limit time.Duration, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-deadline.C:
-			t.Fatalf("not within %v: %s", limit, what)
-		case <-tick.C:
-		}
-	}
+	await.Until(t, limit, 5*time.Millisecond, what, ok)
 }
 
 // consumer is an intake on the broker whose refreshes a test decides.

@@ -22,6 +22,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/service"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
+	"github.com/rollcall-dev/rollcall/test/await"
 	"github.com/rollcall-dev/rollcall/test/stack/stacktest"
 )
 
@@ -175,15 +176,5 @@ func (h *house) backlog() int64 {
 // eventually polls until ok or fails after the limit.
 func eventually(t *testing.T, limit time.Duration, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-deadline.C:
-			t.Fatalf("not within %v: %s", limit, what)
-		case <-tick.C:
-		}
-	}
+	await.Until(t, limit, 10*time.Millisecond, what, ok)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
+	"github.com/rollcall-dev/rollcall/test/await"
 	"github.com/rollcall-dev/rollcall/test/fleet"
 	"github.com/rollcall-dev/rollcall/test/stack/stacktest"
 )
@@ -277,15 +278,5 @@ func (h *house) must(err error) {
 // eventually polls until a condition holds.
 func (h *house) eventually(limit time.Duration, what string, holds func() bool) {
 	h.Helper()
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-deadline.C:
-			h.Fatalf("not within %v: %s", limit, what)
-		case <-tick.C:
-		}
-	}
+	await.Until(h, limit, 20*time.Millisecond, what, holds)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim/limits"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
+	"github.com/rollcall-dev/rollcall/test/await"
 	"github.com/rollcall-dev/rollcall/test/fleet"
 	"github.com/rollcall-dev/rollcall/test/stack"
 )
@@ -216,17 +217,7 @@ func (h *house) must(err error) {
 // the test.
 func (h *house) eventually(limit, every time.Duration, what string, ok func() bool) {
 	h.Helper()
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-deadline.C:
-			h.Fatalf("not within %v: %s", limit, what)
-		case <-tick.C:
-		}
-	}
+	await.Until(h, limit, every, what, ok)
 }
 
 // pause waits while the others work.

@@ -23,7 +23,7 @@ var indexes = []struct {
 	{codesCollection, "tenant_backup", bson.D{kv("tenant", 1), kv("backups", 1)}, false},
 	// Which codes does a tenant have, by page? (tenant-wide fan-outs, the audit)
 	{codesCollection, "tenant_code", bson.D{kv("tenant", 1), kv("_id", 1)}, false},
-	// Store.ListNoted, ListFailures, ListExpired, Expired.
+	// Store.ListNoted, ListFailures, Expired.
 	{recordsCollection, "notes", bson.D{kv("committed.notes", 1)}, true},
 	{recordsCollection, "failure_streak", bson.D{kv("failure.streak", 1)}, true},
 	{recordsCollection, "intent_deadline", bson.D{kv("intents.deadline", 1)}, true},

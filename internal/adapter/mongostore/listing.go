@@ -2,7 +2,6 @@ package mongostore
 
 import (
 	"context"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -28,12 +27,6 @@ func (s *Store) ListNoted(ctx context.Context, after push.Ref, limit int) ([]Cod
 // ListFailures returns records with a run of failures.
 func (s *Store) ListFailures(ctx context.Context, after push.Ref, limit int) ([]CodeRecord, error) {
 	return s.list(ctx, limit, after, kv("failure.streak", bson.D{kv("$gt", 0)}))
-}
-
-// ListExpired returns records with an intent whose deadline lies before the
-// instant: calls of which nobody will say any more how they ended.
-func (s *Store) ListExpired(ctx context.Context, before time.Time, after push.Ref, limit int) ([]CodeRecord, error) {
-	return s.list(ctx, limit, after, kv("intents.deadline", bson.D{kv("$lt", before)}))
 }
 
 func (s *Store) list(ctx context.Context, limit int, after push.Ref, condition bson.E) ([]CodeRecord, error) {

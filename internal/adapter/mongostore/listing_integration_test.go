@@ -46,7 +46,9 @@ func TestListings(t *testing.T) {
 	}{
 		"noted":    {func(after push.Ref) ([]mongostore.CodeRecord, error) { return s.ListNoted(ctx, after, 10) }, code(0)},
 		"failures": {func(after push.Ref) ([]mongostore.CodeRecord, error) { return s.ListFailures(ctx, after, 10) }, code(1)},
-		"expired":  {func(after push.Ref) ([]mongostore.CodeRecord, error) { return s.ListExpired(ctx, now, after, 10) }, code(2)},
+	}
+	if diff := cmp.Diff([]string{"code-2"}, expired(t, s.Expired(ctx, time.Time{}, now))); diff != "" {
+		t.Errorf("expired (-want +got):\n%s", diff)
 	}
 	for name, test := range tests {
 		page, err := test.list(push.Ref{})
