@@ -63,6 +63,7 @@ const (
 	Overflow    Reason = "overflow"     // too many codes held, or too long a wait
 	StoreDown   Reason = "store_down"   // MongoDB or Redis could not be asked
 	HandedBack  Reason = "handed_back"  // given back to the broker: a sibling joined or we stop
+	Unpublished Reason = "unpublished"  // its facts changed and the broker did not take the event
 )
 
 // Why something failed.

@@ -57,6 +57,13 @@ var forbidden = []edge{
 	{folder: "internal/quota", imported: "github.com/redis/go-redis/v9"},
 	{folder: "internal/backstop", imported: "net/http"},
 	{folder: "internal/alert", imported: "net/http"},
+	{folder: "internal/access", imported: "net/http"},
+	{folder: "internal/contactway", imported: "./internal/adapter/wecom"},
+	{folder: "internal/draw", imported: "github.com/redis/go-redis/v9"},
+	{folder: "internal/fanout", imported: "./internal/adapter/mongostore"},
+	{folder: "internal/notify", imported: "./internal/adapter/grouprobot"},
+	{folder: "internal/publish", imported: "github.com/apache/pulsar-client-go/pulsar"},
+	{folder: "internal/registry", imported: "net/http"},
 	{folder: "internal/alert", imported: "./internal/adapter/grouprobot"},
 
 	{folder: "internal/push", imported: "github.com/google/go-cmp/cmp"},
