@@ -1,0 +1,7 @@
+// Package httpapi is the facts API over HTTP.
+//
+// It owns the routes under /v1, their documents (openapi.yaml, embedded and
+// served), the form of requests, answers and problems (RFC 9457), who is let in,
+// and how often. It refuses to own what a write means: package registry checks,
+// stores and announces it. Servers, their timeouts and TLS are the process's.
+package httpapi
