@@ -13,6 +13,7 @@ type Config struct {
 	MongoDB   MongoDB   `about:"The store: facts, records, the dirty set."`
 	Redis     Redis     `about:"Budgets, slots, rotation sets and shared access tokens."`
 	WeCom     WeCom     `about:"The vendor's API."`
+	Seal      Seal      `about:"The keys that seal secrets at rest."`
 	Budget    Budget    `about:"How many calls WeCom allows, and how they are shared. A rate follows from each pair of limits: as fast as both windows allow after a whole burst."`
 	Refresher Refresher `about:"The consumer: how much is done at once, and how long a code waits."`
 	Keeper    Keeper    `about:"The keeper: when another one takes over."`

@@ -120,7 +120,7 @@ func (f field) display() string {
 		return ""
 	}
 	switch f.into.Interface().(type) {
-	case Secret, SealKey:
+	case Secret, SealKey, SealKeys:
 		return Redacted
 	case SecretURL:
 		return redactURL(text)

@@ -71,7 +71,7 @@ func typeName(t reflect.Type) string {
 		return "number"
 	case reflect.TypeFor[[]string]():
 		return "list"
-	case reflect.TypeFor[Secret](), reflect.TypeFor[SealKey]():
+	case reflect.TypeFor[Secret](), reflect.TypeFor[SealKey](), reflect.TypeFor[SealKeys]():
 		return "secret"
 	case reflect.TypeFor[SecretURL]():
 		return "secret URL"
