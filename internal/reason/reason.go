@@ -80,6 +80,13 @@ const (
 	WrongTenant   Reason = "wrong_tenant"   // the event names another tenant than the code's
 )
 
+// Why many codes are recomputed at once (a fan-out), beside what takes a member
+// off a list.
+const (
+	StaffChanged  Reason = "staff_changed"  // facts of a staff member were written
+	TenantChanged Reason = "tenant_changed" // facts of a tenant were written
+)
+
 // Why a message is a dead letter.
 const (
 	Undecodable  Reason = "undecodable"   // not the documented payload

@@ -44,15 +44,11 @@ func (d *decider) begin() error {
 	if err := tenant.check(); err != nil {
 		return err
 	}
-	name := tenant.TimeZone
-	if name == "" {
-		name = defaultZone
+	zone, err := tenant.Location()
+	if err != nil {
+		return err
 	}
-	zone, ok := location(name)
-	if !ok {
-		return invalid("tenant.time_zone", tenant.TimeZone, wantZone)
-	}
-	d.tenant = wallClockAt(name, zone, d.now)
+	d.tenant = wallClockAt(tenant.zone(), zone, d.now)
 	d.today = d.tenant.dayName(d.tenant.day)
 	d.addedToday = d.facts.Counters.Days[d.today]
 	d.prior = sortedOnce(d.last.Members)

@@ -10,6 +10,23 @@ import (
 // defaultZone is where tenants are unless they say otherwise.
 const defaultZone = "Asia/Shanghai"
 
+// Location returns the time zone of the tenant's days; an *InvalidError when
+// there is none of that name.
+func (t *Tenant) Location() (*time.Location, error) {
+	zone, ok := location(t.zone())
+	if !ok {
+		return nil, invalid("tenant.time_zone", t.TimeZone, wantZone)
+	}
+	return zone, nil
+}
+
+func (t *Tenant) zone() string {
+	if t.TimeZone == "" {
+		return defaultZone
+	}
+	return t.TimeZone
+}
+
 // zones remembers zones by name. Reading one from the database costs more
 // than a whole decision; remembering it changes no result. Only names that
 // the database has are remembered, so it bounds them.
