@@ -96,6 +96,14 @@ const (
 	TooLarge     Reason = "too_large"     // beyond the documented size
 )
 
+// Why a notice to a tenant's people waits, or was given up.
+const (
+	PoolExhausted Reason = "pool_exhausted" // the tenant's deliveries of the day are used up
+	OwnerLost     Reason = "owner_lost"     // whoever worked on it did not finish in time
+	Refused       Reason = "refused"        // the receiver does not want it
+	NoChannel     Reason = "no_channel"     // the tenant has no such channel any more
+)
+
 // Firm reports whether a wait of this cause runs its full time whatever
 // happens meanwhile. A booked slot or a slow lane may be overtaken by a newer
 // event that asks for something else; a failure's backoff may not.
