@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/seal"
 	"github.com/rollcall-dev/rollcall/internal/wecomcrypto"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim/limits"
@@ -40,6 +41,7 @@ type running struct {
 	simURL       string
 	callbacks    *http.Server
 	callbackURL  string
+	sealKeys     string
 	db           *mongostore.Database
 	redis        *redis.Client
 	rotation     *redisrotation.Rotation
@@ -84,7 +86,13 @@ func Run(ctx context.Context, o Options) (Report, error) {
 // open connects the platform's side: store, topic, simulator, callbacks.
 func (r *running) open(ctx context.Context) error {
 	var err error
-	if r.db, err = mongostore.Open(mongostore.Options{URI: r.opts.Servers.MongoURI, Database: r.name}); err != nil {
+	r.sealKeys = seal.Generate(r.name)
+	r.tell(r.sealKeys)
+	keys, err := seal.ParseKeys(r.sealKeys)
+	if err != nil {
+		return err
+	}
+	if r.db, err = mongostore.Open(mongostore.Options{URI: r.opts.Servers.MongoURI, Database: r.name, Keys: keys}); err != nil {
 		return err
 	}
 	opts, err := redis.ParseURL(r.opts.Servers.RedisURL)
@@ -234,6 +242,7 @@ func (r *running) environment() []string {
 		"ROLLCALL_PULSAR_DEAD_LETTER_TOPIC="+r.topic+"-dead-letters",
 		"ROLLCALL_WECOM_BASE_URL="+r.simURL,
 		"ROLLCALL_WECOM_TOKEN_KEY="+tokenKey,
+		"ROLLCALL_SEAL_KEYS="+r.sealKeys,
 		"ROLLCALL_BUDGET_MINUTE="+b.Minute.String(),
 		"ROLLCALL_BUDGET_HOUR="+b.Hour.String(),
 		"ROLLCALL_BUDGET_TENANT_PER_MINUTE="+strconv.Itoa(b.PerMinute),
@@ -302,7 +311,7 @@ func (r *running) customers(ctx context.Context) (*wecomsim.Stream, error) {
 
 // draw is the landing page's part: whom the next customer meets.
 func (r *running) draw(ctx context.Context, target wecomsim.Target) (string, error) {
-	drawn, err := r.rotation.Draw(ctx, push.Ref{Tenant: tenantOf(target.State), Code: target.State})
+	drawn, err := r.rotation.Draw(ctx, push.Ref{Tenant: tenantOf(target.State), Code: target.State}, "")
 	return drawn.Staff, err
 }
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
+	"github.com/rollcall-dev/rollcall/internal/draw"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
@@ -324,7 +324,7 @@ func (g *greedy) judgeRest(lost time.Time) {
 		}
 		seats, err := g.h.rotation.Seats(g.h.Context(), g.ref(i))
 		switch {
-		case errors.Is(err, redisrotation.ErrNoSet) && now.since.Before(lost):
+		case errors.Is(err, draw.ErrNoSet) && now.since.Before(lost):
 			gone++
 		case err != nil || !slices.Equal(seats, want):
 			sets++

@@ -32,6 +32,13 @@
 // Redis's clock was set back by more than the set was gone. Draws do not raise
 // it: their effect is kept by Replace.
 //
+// # Answers
+//
+// A draw may carry a key. Its answer is kept for RepeatWithin, written by the
+// script that draws, so that whoever asks again after an answer was lost gets
+// it and nobody is drawn twice. The last draws of a code are kept for whoever
+// has to say later whom a customer was given.
+//
 // All keys of a code carry one hash tag, and each script touches one code, so
 // the package runs on Redis Cluster. A script is atomic: a draw meets the set
 // before or after a Replace and nothing in between.

@@ -2,42 +2,44 @@ package redisrotation
 
 import (
 	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 
+	"github.com/rollcall-dev/rollcall/internal/draw"
 	"github.com/rollcall-dev/rollcall/internal/push"
 )
 
-// Errors of Draw.
 var (
-	// ErrNoSet: the code has no rotation set; it was never written, or deleted.
-	ErrNoSet = errors.New("no rotation set")
-	// ErrExhausted: the set has nobody with headroom. The next Replace may
-	// change that.
-	ErrExhausted = errors.New("nobody in the rotation set has headroom")
+	_ draw.Sets  = (*Rotation)(nil)
+	_ draw.Trail = (*Rotation)(nil)
 )
 
-// Drawn is the member who takes the next customer.
-type Drawn struct {
-	Staff string
-	Round int64 // the round the set is for
-	// Lap and Position are the cursor: how often the draw has gone round the
-	// set, and the member's place in it, both from 0.
-	Lap      int64
-	Position int
-}
-
-// Draw takes the next member in order and one of his headroom. The error is,
-// or wraps, ErrNoSet, ErrExhausted or that of Redis.
-func (r *Rotation) Draw(ctx context.Context, ref push.Ref) (Drawn, error) {
-	res, err := drawScript.Run(ctx, r.client, r.keysOf(ref).all(), r.now()).Slice()
+// Draw takes the next member in order and one of his headroom, in one round
+// trip. A key that was answered less than Options.RepeatWithin ago gets the
+// same answer, and nothing is drawn; "" never repeats. The error is, or wraps,
+// draw.ErrNoSet, draw.ErrExhausted or that of Redis.
+func (r *Rotation) Draw(ctx context.Context, ref push.Ref, key string) (draw.Turn, error) {
+	k := r.keysOf(ref)
+	touched := k.all()
+	if key != "" {
+		touched = append(touched, k.answer(key))
+	}
+	res, err := drawScript.Run(ctx, r.client, touched, r.now(), r.trail, r.repeat.Milliseconds()).Slice()
 	if err == nil {
-		var d Drawn
-		if d, err = parseDrawn(res); err == nil {
-			return d, nil
+		var turn draw.Turn
+		if turn, err = parseTurn(res); err == nil {
+			return turn, nil
 		}
 	}
-	return Drawn{}, fmt.Errorf("draw from the rotation set of code %s: %w", ref.Code, err)
+	return draw.Turn{}, fmt.Errorf("draw from the rotation set of code %s: %w", ref.Code, err)
+}
+
+// answer is the key of a request's answer. It has one length, whatever the
+// request's key is.
+func (k keys) answer(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return k.base + "answer:" + base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
 // Statuses of the draw script.
@@ -45,30 +47,28 @@ const (
 	statusDrawn     = 0
 	statusNoSet     = 1
 	statusExhausted = 2
+	statusRepeated  = 3
 )
 
-func parseDrawn(res []any) (Drawn, error) {
+func parseTurn(res []any) (draw.Turn, error) {
 	if len(res) == 0 {
-		return Drawn{}, errReply
+		return draw.Turn{}, errReply
 	}
-	switch res[0] {
-	case int64(statusNoSet):
-		return Drawn{}, ErrNoSet
-	case int64(statusExhausted):
-		return Drawn{}, ErrExhausted
-	case int64(statusDrawn):
-	default:
-		return Drawn{}, errReply
-	}
-	if len(res) != 5 {
-		return Drawn{}, errReply
+	status, ok := res[0].(int64)
+	switch {
+	case ok && status == statusNoSet:
+		return draw.Turn{}, draw.ErrNoSet
+	case ok && status == statusExhausted:
+		return draw.Turn{}, draw.ErrExhausted
+	case !ok || status != statusDrawn && status != statusRepeated || len(res) != 5:
+		return draw.Turn{}, errReply
 	}
 	staff, ok1 := res[1].(string)
 	round, ok2 := res[2].(int64)
 	lap, ok3 := res[3].(int64)
 	position, ok4 := res[4].(int64)
 	if !ok1 || !ok2 || !ok3 || !ok4 {
-		return Drawn{}, errReply
+		return draw.Turn{}, errReply
 	}
-	return Drawn{Staff: staff, Round: round, Lap: lap, Position: int(position)}, nil
+	return draw.Turn{Staff: staff, Round: round, Lap: lap, Position: int(position), Repeated: status == statusRepeated}, nil
 }

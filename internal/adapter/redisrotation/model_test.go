@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rollcall-dev/rollcall/internal/draw"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
@@ -42,7 +43,7 @@ func TestAgreesWithTheModel(t *testing.T) {
 			case 4: // customers come: the facts count what was drawn
 				m.customersCome(rapid.IntRange(0, 2).Draw(rt, "customers"))
 			default:
-				d, err := h.rotation.Draw(t.Context(), h.ref)
+				d, err := h.rotation.Draw(t.Context(), h.ref, "")
 				got := fmt.Sprintf("%+v %v", d, err != nil)
 				want, some := m.draw(h.now)
 				if diff := cmp.Diff(fmt.Sprintf("%+v %v", want, !some), got); diff != "" {
@@ -91,7 +92,7 @@ func (p *promises) replaced(set push.Set) {
 	}
 }
 
-func (p *promises) drawn(rt *rapid.T, d Drawn) {
+func (p *promises) drawn(rt *rapid.T, d draw.Turn) {
 	if d.Lap < p.lap {
 		rt.Fatalf("lap %d after lap %d", d.Lap, p.lap)
 	}
@@ -161,7 +162,7 @@ func (m *model) replace(set push.Set, now time.Time) {
 	}
 }
 
-func (m *model) draw(now time.Time) (Drawn, bool) {
+func (m *model) draw(now time.Time) (draw.Turn, bool) {
 	best, at := "", 0
 	for i, name := range m.order {
 		p := m.members[name]
@@ -173,11 +174,11 @@ func (m *model) draw(now time.Time) (Drawn, bool) {
 		}
 	}
 	if best == "" {
-		return Drawn{}, false
+		return draw.Turn{}, false
 	}
 	p := m.members[best]
 	m.lap = p.due
-	d := Drawn{Staff: best, Round: m.round, Lap: p.due, Position: at}
+	d := draw.Turn{Staff: best, Round: m.round, Lap: p.due, Position: at}
 	p.outstanding, p.last, p.due = p.outstanding+1, now, p.due+1
 	m.pending = append(m.pending, best)
 	return d, true

@@ -1,6 +1,7 @@
 package redisrotation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,16 +24,24 @@ type Options struct {
 	// DrawGrace is how long a draw may wait for its addition to be counted.
 	// Default 60 s.
 	DrawGrace time.Duration
+	// RepeatWithin is how long a draw's key gets the same answer, 1 ms or more.
+	// Default 60 s.
+	RepeatWithin time.Duration
+	// Trail is how many of its last draws each code remembers. Default 50;
+	// negative: none.
+	Trail int
 	// Clock replaces Redis's clock. For tests.
 	Clock func() time.Time
 }
 
-// Rotation implements push.Rotation and the draw. It is safe for concurrent
+// Rotation implements push.Rotation, draw.Sets and draw.Trail. It is safe for concurrent
 // use.
 type Rotation struct {
 	client redis.Cmdable
 	prefix string
 	grace  time.Duration
+	repeat time.Duration
+	trail  int
 	clock  func() time.Time
 }
 
@@ -40,18 +49,21 @@ var _ push.Rotation = (*Rotation)(nil)
 
 // New returns a Rotation on client, which stays the caller's to close.
 func New(client redis.Cmdable, opts Options) (*Rotation, error) {
-	r := &Rotation{client: client, prefix: opts.Prefix, grace: opts.DrawGrace, clock: opts.Clock}
-	if r.prefix == "" {
-		r.prefix = "rollcall:"
-	}
-	if r.grace == 0 {
-		r.grace = time.Minute
+	r := &Rotation{
+		client: client, clock: opts.Clock,
+		prefix: cmp.Or(opts.Prefix, "rollcall:"),
+		grace:  cmp.Or(opts.DrawGrace, time.Minute),
+		repeat: cmp.Or(opts.RepeatWithin, time.Minute),
+		trail:  max(cmp.Or(opts.Trail, 50), 0),
 	}
 	if strings.ContainsAny(r.prefix, "{}") {
 		return nil, fmt.Errorf("rotation options: Prefix is %q: must hold no brace", r.prefix)
 	}
 	if r.grace < 0 {
 		return nil, fmt.Errorf("rotation options: DrawGrace is %v: must not be negative", r.grace)
+	}
+	if r.repeat < time.Millisecond {
+		return nil, fmt.Errorf("rotation options: RepeatWithin is %v: must be 1ms or more", r.repeat)
 	}
 	return r, nil
 }
@@ -80,7 +92,7 @@ func (r *Rotation) Replace(ctx context.Context, ref push.Ref, seen int64, set pu
 	for _, s := range set.Seats {
 		args = append(args, s.Staff, s.Headroom, s.Counted)
 	}
-	res, err := replaceScript.Run(ctx, r.client, r.keysOf(ref).all(), args...).Int64Slice()
+	res, err := replaceScript.Run(ctx, r.client, r.keysOf(ref).set(), args...).Int64Slice()
 	if err != nil {
 		return 0, false, fmt.Errorf("replace the rotation set of code %s: %w", ref.Code, err)
 	}
@@ -120,15 +132,16 @@ func (r *Rotation) now() int64 {
 	return r.clock().UnixMicro()
 }
 
-// keys are the three keys of a code, on one slot of Redis Cluster.
-type keys struct{ meta, due, members string }
+// keys are the keys of a code, on one slot of Redis Cluster.
+type keys struct{ base, meta, due, members, trail string }
 
-func (k keys) all() []string { return []string{k.meta, k.due, k.members} }
+func (k keys) set() []string { return []string{k.meta, k.due, k.members} }
+func (k keys) all() []string { return []string{k.meta, k.due, k.members, k.trail} }
 
 // escape keeps a name from ending the hash tag or running into the next.
 var escape = strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D", ":", "%3A")
 
 func (r *Rotation) keysOf(ref push.Ref) keys {
 	base := r.prefix + "{c:" + escape.Replace(ref.Tenant) + ":" + escape.Replace(ref.Code) + "}:rotation:"
-	return keys{meta: base + "meta", due: base + "due", members: base + "members"}
+	return keys{base: base, meta: base + "meta", due: base + "due", members: base + "members", trail: base + "trail"}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/rollcall-dev/rollcall/internal/draw"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 	"github.com/rollcall-dev/rollcall/test/stack/stacktest"
@@ -86,18 +87,18 @@ func TestQuotasAreExactUnderConcurrency(t *testing.T) {
 }
 
 // drawAll draws from 64 goroutines until everybody is exhausted.
-func drawAll(t *testing.T, r *Rotation, ref push.Ref) []Drawn {
+func drawAll(t *testing.T, r *Rotation, ref push.Ref) []draw.Turn {
 	t.Helper()
 	var (
 		mu    sync.Mutex
-		drawn []Drawn
+		drawn []draw.Turn
 		wg    sync.WaitGroup
 	)
 	for range 64 {
 		wg.Go(func() {
 			for {
-				d, err := r.Draw(t.Context(), ref)
-				if errors.Is(err, ErrExhausted) {
+				d, err := r.Draw(t.Context(), ref, "")
+				if errors.Is(err, draw.ErrExhausted) {
 					return
 				}
 				if err != nil {
@@ -127,7 +128,7 @@ func BenchmarkDrawOneHotCode(b *testing.B) {
 	b.SetParallelism(32)
 	b.RunParallel(func(p *testing.PB) {
 		for p.Next() {
-			if _, err := r.Draw(b.Context(), ref); err != nil {
+			if _, err := r.Draw(b.Context(), ref, ""); err != nil {
 				failed.Add(1)
 			}
 		}

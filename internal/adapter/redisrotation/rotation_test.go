@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/rollcall-dev/rollcall/internal/draw"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
@@ -129,15 +130,17 @@ func TestDrawSaysWhere(t *testing.T) {
 	h := newHarness(t)
 	h.step("set", []string{"a", "b"})
 	h.step("round", []string{"a", "b"})
-	var got []Drawn
+	var got []draw.Turn
 	for range 3 {
-		d, err := h.rotation.Draw(t.Context(), h.ref)
+		d, err := h.rotation.Draw(t.Context(), h.ref, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, d)
 	}
-	want := []Drawn{{"a", 1, 1, 0}, {"b", 1, 1, 1}, {"a", 1, 2, 0}}
+	want := []draw.Turn{
+		{Staff: "a", Round: 1, Lap: 1}, {Staff: "b", Round: 1, Lap: 1, Position: 1}, {Staff: "a", Round: 1, Lap: 2},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("draws (-want +got):\n%s", diff)
 	}
@@ -145,22 +148,22 @@ func TestDrawSaysWhere(t *testing.T) {
 
 func TestNoSet(t *testing.T) {
 	h := newHarness(t)
-	if _, err := h.rotation.Draw(t.Context(), h.ref); !errors.Is(err, ErrNoSet) {
-		t.Errorf("Draw: %v, want %v", err, ErrNoSet)
+	if _, err := h.rotation.Draw(t.Context(), h.ref, ""); !errors.Is(err, draw.ErrNoSet) {
+		t.Errorf("Draw: %v, want %v", err, draw.ErrNoSet)
 	}
 	if v, err := h.rotation.Version(t.Context(), h.ref); v != 0 || err != nil {
 		t.Errorf("Version: %d, %v, want 0", v, err)
 	}
 	h.step("set", []string{"a"})
 	other := push.Ref{Tenant: "other", Code: h.ref.Code}
-	if _, err := h.rotation.Draw(t.Context(), other); !errors.Is(err, ErrNoSet) {
-		t.Errorf("another tenant's code of the same name: %v, want %v", err, ErrNoSet)
+	if _, err := h.rotation.Draw(t.Context(), other, ""); !errors.Is(err, draw.ErrNoSet) {
+		t.Errorf("another tenant's code of the same name: %v, want %v", err, draw.ErrNoSet)
 	}
 	if err := h.rotation.Delete(t.Context(), h.ref); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.rotation.Draw(t.Context(), h.ref); !errors.Is(err, ErrNoSet) {
-		t.Errorf("Draw after Delete: %v, want %v", err, ErrNoSet)
+	if _, err := h.rotation.Draw(t.Context(), h.ref, ""); !errors.Is(err, draw.ErrNoSet) {
+		t.Errorf("Draw after Delete: %v, want %v", err, draw.ErrNoSet)
 	}
 	if keys := h.server.Keys(); len(keys) != 0 {
 		t.Errorf("Delete left %v", keys)
@@ -208,17 +211,18 @@ func TestRedisGoneIsAnError(t *testing.T) {
 	h.server.SetError("gone")
 	_, err1 := h.rotation.Version(t.Context(), h.ref)
 	_, _, err2 := h.rotation.Replace(t.Context(), h.ref, 0, push.Set{})
-	_, err3 := h.rotation.Draw(t.Context(), h.ref)
+	_, err3 := h.rotation.Draw(t.Context(), h.ref, "")
 	err4 := h.rotation.Delete(t.Context(), h.ref)
-	for i, err := range []error{err1, err2, err3, err4} {
-		if err == nil || errors.Is(err, ErrNoSet) || !strings.Contains(err.Error(), h.ref.Code) {
+	_, err5 := h.rotation.Trail(t.Context(), h.ref)
+	for i, err := range []error{err1, err2, err3, err4, err5} {
+		if err == nil || errors.Is(err, draw.ErrNoSet) || !strings.Contains(err.Error(), h.ref.Code) {
 			t.Errorf("call %d: %v, want an error that names the code", i+1, err)
 		}
 	}
 }
 
 func TestOptionsOutOfRange(t *testing.T) {
-	for _, o := range []Options{{Prefix: "a{"}, {DrawGrace: -1}} {
+	for _, o := range []Options{{Prefix: "a{"}, {DrawGrace: -1}, {RepeatWithin: time.Microsecond}} {
 		if _, err := New(nil, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
@@ -282,8 +286,8 @@ func (h *harness) step(verb string, args []string) {
 // draw returns who was drawn, "-" for nobody.
 func (h *harness) draw() string {
 	h.t.Helper()
-	d, err := h.rotation.Draw(h.t.Context(), h.ref)
-	if errors.Is(err, ErrExhausted) {
+	d, err := h.rotation.Draw(h.t.Context(), h.ref, "")
+	if errors.Is(err, draw.ErrExhausted) {
 		return "-"
 	}
 	if err != nil {

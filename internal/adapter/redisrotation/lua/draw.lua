@@ -1,13 +1,23 @@
--- Draws the next member of a rotation set.
+-- Draws the next member of a rotation set, or repeats an answer.
 --
 -- KEYS  1 meta (hash: version, round, lap)   2 due (ZSET: who may be drawn)
 --       3 members (hash: staff -> headroom, counted, outstanding, last draw, due lap)
--- ARGV  1 now in microseconds, 0 for the server's clock
--- Returns status (0 drawn, 1 no set, 2 exhausted), staff, round, lap, position.
+--       4 trail (list of the last draws, newest first)
+--       5 the answer to this request, if it may be repeated
+-- ARGV  1 now in microseconds, 0 for the server's clock   2 length of the trail, 0 none
+--       3 how long an answer may be repeated, in milliseconds
+-- Returns status (0 drawn, 1 no set, 2 exhausted, 3 repeated), staff, round, lap, position.
 
 local SPAN = 65536 -- positions a lap
 local meta = redis.call('HMGET', KEYS[1], 'version', 'round', 'lap')
 if not meta[1] then return {1} end
+if KEYS[5] then
+  local answer = redis.call('GET', KEYS[5])
+  if answer then
+    local round, lap, position, staff = string.match(answer, '^(%S+) (%S+) (%S+) (.+)$')
+    return {3, staff, tonumber(round), tonumber(lap), tonumber(position)}
+  end
+end
 local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
 if not first[1] then return {2} end
 local now = ARGV[1]
@@ -29,4 +39,11 @@ end
 if lap ~= tonumber(meta[3]) then
   redis.call('HSET', KEYS[1], 'lap', string.format('%.0f', lap))
 end
+
+local turn = string.format('%s %.0f %.0f %s', meta[2], lap, position, staff)
+if ARGV[2] ~= '0' then
+  redis.call('LPUSH', KEYS[4], now .. ' ' .. turn)
+  redis.call('LTRIM', KEYS[4], 0, ARGV[2] - 1)
+end
+if KEYS[5] then redis.call('SET', KEYS[5], turn, 'PX', ARGV[3]) end
 return {0, staff, tonumber(meta[2]), lap, position}
