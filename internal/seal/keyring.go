@@ -3,6 +3,7 @@ package seal
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -57,6 +58,14 @@ func ParseKeys(text string) (*Keyring, error) {
 		ring.keys = append(ring.keys, made)
 	}
 	return ring, nil
+}
+
+// Generate makes a key of random bytes and returns it as ParseKeys reads it:
+// "id:base64".
+func Generate(id string) string {
+	var raw [KeySize]byte
+	_, _ = rand.Read(raw[:]) // never fails: crypto/rand ends the process first
+	return id + ":" + base64.StdEncoding.EncodeToString(raw[:])
 }
 
 func decodeKey(encoded string) ([KeySize]byte, error) {

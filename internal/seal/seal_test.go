@@ -148,6 +148,17 @@ func TestParseKeys(t *testing.T) {
 	}
 }
 
+func TestGenerate(t *testing.T) {
+	first, second := seal.Generate("b"), seal.Generate("a")
+	keys, err := seal.ParseKeys(first + "," + second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"b", "a"}, keys.IDs()); diff != "" {
+		t.Errorf("IDs (-want +got):\n%s", diff)
+	}
+}
+
 // However a ring is printed, alone or in a struct, no key is seen.
 func TestNoKeyIsPrinted(t *testing.T) {
 	raw := bytes.Repeat([]byte("hunter2!"), 4)

@@ -18,15 +18,16 @@ import (
 )
 
 // openMongo prepares the connections to MongoDB; the server may be away.
-func openMongo(cfg config.MongoDB, role string) (*mongostore.Database, error) {
+func openMongo(cfg config.Config, role string) (*mongostore.Database, error) {
 	return mongostore.Open(mongostore.Options{
-		URI:            cfg.URI.Reveal(),
-		Database:       cfg.Database,
+		URI:            cfg.MongoDB.URI.Reveal(),
+		Database:       cfg.MongoDB.Database,
 		AppName:        "rollcall-" + role,
-		ConnectTimeout: cfg.ConnectTimeout,
-		Timeout:        cfg.Timeout,
-		MaxPoolSize:    uint64(cfg.MaxPool),
-		MinPoolSize:    uint64(cfg.MinPool),
+		ConnectTimeout: cfg.MongoDB.ConnectTimeout,
+		Timeout:        cfg.MongoDB.Timeout,
+		MaxPoolSize:    uint64(cfg.MongoDB.MaxPool),
+		MinPoolSize:    uint64(cfg.MongoDB.MinPool),
+		Keys:           cfg.Seal.Keys.Ring(),
 	})
 }
 

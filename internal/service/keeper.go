@@ -75,7 +75,7 @@ func (k *keeper) open() error {
 	if k.metrics, err = metrics.NewKeeper(k.tel.Meters.Meter("github.com/rollcall-dev/rollcall")); err != nil {
 		return err
 	}
-	if k.db, err = openMongo(k.cfg.MongoDB, "keeper"); err != nil {
+	if k.db, err = openMongo(k.cfg, "keeper"); err != nil {
 		return err
 	}
 	k.closers.add(k.db.Close)

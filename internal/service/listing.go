@@ -51,7 +51,7 @@ type lister[T any] func(ctx context.Context, after push.Ref, limit int) ([]T, er
 func listFrom[T any](ctx context.Context, cfg config.Config, of func(*mongostore.Database) lister[T], ref func(T) push.Ref) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		db, err := openMongo(cfg.MongoDB, "operator")
+		db, err := openMongo(cfg, "operator")
 		if err != nil {
 			yield(none, err)
 			return

@@ -67,7 +67,7 @@ func (r *refresher) open(ctx context.Context) error {
 	if r.metrics, err = metrics.NewRefresher(r.tel.Meters.Meter("github.com/rollcall-dev/rollcall")); err != nil {
 		return err
 	}
-	if r.db, err = openMongo(r.cfg.MongoDB, "refresher"); err != nil {
+	if r.db, err = openMongo(r.cfg, "refresher"); err != nil {
 		return err
 	}
 	r.closers.add(r.db.Close)

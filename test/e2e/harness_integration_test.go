@@ -19,6 +19,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/seal"
 	"github.com/rollcall-dev/rollcall/internal/service"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
@@ -46,7 +47,9 @@ func newHouse(t *testing.T, sim wecomsim.Options) *house {
 	t.Cleanup(server.Close)
 	h.cfg = configure(t, server.URL)
 	var err error
-	if h.db, err = mongostore.Open(mongostore.Options{URI: h.cfg.MongoDB.URI.Reveal(), Database: h.cfg.MongoDB.Database}); err != nil {
+	if h.db, err = mongostore.Open(mongostore.Options{
+		URI: h.cfg.MongoDB.URI.Reveal(), Database: h.cfg.MongoDB.Database, Keys: h.cfg.Seal.Keys.Ring(),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.db.Close(context.WithoutCancel(t.Context())) })
@@ -86,6 +89,9 @@ func configure(t *testing.T, wecomURL string) config.Config {
 	cfg.Redis.URL = config.NewSecretURL(stacktest.RedisURL(t))
 	cfg.Redis.KeyPrefix = name + ":"
 	cfg.WeCom.BaseURL = wecomURL
+	if err := cfg.Seal.Keys.UnmarshalText([]byte(seal.Generate("test"))); err != nil {
+		t.Fatal(err)
+	}
 	cfg.Telemetry.HTTPAddr = "127.0.0.1:0"
 	cfg.Telemetry.LogLevel = slog.LevelError + 4
 	cfg.Budget.Instances = 2

@@ -25,6 +25,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/seal"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim/limits"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
@@ -45,6 +46,7 @@ type house struct {
 	logs     string
 	sim      *wecomsim.Sim
 	simURL   string
+	sealKeys string
 	db       *mongostore.Database
 	redis    *redis.Client
 	rotation *redisrotation.Rotation
@@ -105,7 +107,10 @@ func (h *house) openVendor(p pace) {
 
 func (h *house) openStores() {
 	var err error
-	h.db, err = mongostore.Open(mongostore.Options{URI: ground.MongoURI, Database: h.name})
+	h.sealKeys = seal.Generate("test")
+	keys, err := seal.ParseKeys(h.sealKeys)
+	h.must(err)
+	h.db, err = mongostore.Open(mongostore.Options{URI: ground.MongoURI, Database: h.name, Keys: keys})
 	h.must(err)
 	h.Cleanup(func() { _ = h.db.Close(context.WithoutCancel(h.Context())) })
 	opts, err := redis.ParseURL(ground.RedisURL)
@@ -140,6 +145,7 @@ func (h *house) settings(p pace) []string {
 		"ROLLCALL_MONGODB_DATABASE=" + h.name,
 		"ROLLCALL_REDIS_KEY_PREFIX=" + h.name + ":",
 		"ROLLCALL_WECOM_BASE_URL=" + h.simURL,
+		"ROLLCALL_SEAL_KEYS=" + h.sealKeys,
 		"ROLLCALL_BUDGET_INSTANCES=2",
 		"ROLLCALL_BUDGET_MINUTE=" + shortWindow.String(),
 		"ROLLCALL_BUDGET_HOUR=" + longWindow.String(),

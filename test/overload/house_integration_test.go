@@ -21,6 +21,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/seal"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim/limits"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
@@ -43,6 +44,7 @@ type house struct {
 	topic    string
 	servers  stack.Addresses
 	windows  windows
+	sealKeys string
 	sim      *wecomsim.Sim
 	db       *mongostore.Database
 	redis    *redis.Client
@@ -79,7 +81,10 @@ func (h *house) openVendor(onCall func(wecomsim.Call)) {
 func (h *house) openServers() {
 	h.Helper()
 	var err error
-	h.db, err = mongostore.Open(mongostore.Options{URI: h.servers.MongoURI, Database: h.name})
+	h.sealKeys = seal.Generate("test")
+	keys, err := seal.ParseKeys(h.sealKeys)
+	h.must(err)
+	h.db, err = mongostore.Open(mongostore.Options{URI: h.servers.MongoURI, Database: h.name, Keys: keys})
 	h.must(err)
 	h.Cleanup(func() { _ = h.db.Close(context.WithoutCancel(h.Context())) })
 	h.indexConditions()
@@ -114,6 +119,7 @@ func (h *house) launch(more ...string) {
 		"ROLLCALL_PULSAR_SUBSCRIPTION=" + subscription,
 		"ROLLCALL_PULSAR_DEAD_LETTER_TOPIC=" + h.topic + "-dead",
 		"ROLLCALL_WECOM_BASE_URL=" + server.URL,
+		"ROLLCALL_SEAL_KEYS=" + h.sealKeys,
 		"ROLLCALL_WECOM_TOKEN_KEY=" + base64.StdEncoding.EncodeToString(key[:]),
 	}, more)
 	h.fleet = fleet.New(h.build(), env, h.TempDir())

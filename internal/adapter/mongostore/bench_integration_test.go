@@ -17,6 +17,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/push/pushtest"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/seal"
 	"github.com/rollcall-dev/rollcall/test/stack/stacktest"
 )
 
@@ -31,12 +32,18 @@ type world struct {
 // newWorld opens a database with a random name and drops it at the end.
 func newWorld(t testing.TB, now func() time.Time) *world {
 	t.Helper()
+	return newSealedWorld(t, now, keyring(t, "a"))
+}
+
+// newSealedWorld is newWorld with keys of one's own.
+func newSealedWorld(t testing.TB, now func() time.Time, keys *seal.Keyring) *world {
+	t.Helper()
 	uri := stacktest.MongoURI(t)
 	name := "rollcall_test_" + bson.NewObjectID().Hex()
 	w := &world{commands: &commands{}}
 	var err error
 	w.Database, err = mongostore.Open(mongostore.Options{
-		URI: uri, Database: name, Timeout: 20 * time.Second, Now: now, Monitor: w.commands.monitor(),
+		URI: uri, Database: name, Timeout: 20 * time.Second, Now: now, Keys: keys, Monitor: w.commands.monitor(),
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)

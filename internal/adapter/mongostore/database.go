@@ -7,6 +7,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/rollcall-dev/rollcall/internal/seal"
 )
 
 // Database is a connection to the documents. It is safe for use by several
@@ -14,6 +16,7 @@ import (
 type Database struct {
 	client *mongo.Client
 	db     *mongo.Database
+	keys   *seal.Keyring
 	now    func() time.Time
 }
 
@@ -32,7 +35,7 @@ func Open(opts Options) (*Database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to MongoDB: %w", err)
 	}
-	return &Database{client: client, db: client.Database(opts.Database), now: opts.Now}, nil
+	return &Database{client: client, db: client.Database(opts.Database), keys: opts.Keys, now: opts.Now}, nil
 }
 
 // Ping asks the primary whether it is there.
@@ -77,6 +80,7 @@ func (d *Database) Facts() *Facts {
 		codes:       d.db.Collection(codesCollection),
 		counters:    d.db.Collection(countersCollection),
 		credentials: d.db.Collection(credentialsCollection),
+		keys:        d.keys,
 		now:         d.now,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/seal"
 )
 
 // ErrUnknownStaff says that the tenant has no such staff member.
@@ -29,6 +30,7 @@ type Facts struct {
 	codes       *mongo.Collection
 	counters    *mongo.Collection
 	credentials *mongo.Collection
+	keys        *seal.Keyring
 	now         func() time.Time
 }
 

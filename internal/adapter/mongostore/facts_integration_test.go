@@ -304,28 +304,6 @@ func TestPutIsRepeatableAndKeepsWhatIsNotItsOwn(t *testing.T) {
 	}
 }
 
-func TestCredentials(t *testing.T) {
-	ctx, w := t.Context(), newWorld(t, time.Now)
-	if _, _, err := w.Credentials(ctx, "acme"); !errors.Is(err, mongostore.ErrNoCredentials) {
-		t.Errorf("without credentials: %v, want %v", err, mongostore.ErrNoCredentials)
-	}
-	for _, secret := range []string{"s1", "s2"} {
-		if err := w.Facts().PutCredentials(ctx, "acme", "ww1", secret); err != nil {
-			t.Fatalf("PutCredentials: %v", err)
-		}
-		corp, got, err := w.Credentials(ctx, "acme")
-		if corp != "ww1" || got != secret || err != nil {
-			t.Errorf("Credentials = %q, %d bytes, %v", corp, len(got), err)
-		}
-	}
-	if err := w.Facts().PutCredentials(ctx, "acme", "ww1", ""); err != nil {
-		t.Fatalf("PutCredentials: %v", err)
-	}
-	if _, _, err := w.Credentials(ctx, "acme"); !errors.Is(err, mongostore.ErrNoCredentials) {
-		t.Errorf("with an empty secret: %v, want %v", err, mongostore.ErrNoCredentials)
-	}
-}
-
 func (w *world) facts(t *testing.T) roster.Facts {
 	t.Helper()
 	facts, err := w.Store().Facts(t.Context(), acme)

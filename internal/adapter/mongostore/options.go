@@ -10,6 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/rollcall-dev/rollcall/internal/seal"
 )
 
 // Defaults of Options.
@@ -45,6 +47,9 @@ type Options struct {
 	// Now is the clock that picks the days to read and stamps the dirty set;
 	// nil is time.Now.
 	Now func() time.Time
+	// Keys seal and open the secrets of tenants; nil, or a ring without a key,
+	// reads those that are in clear and writes none.
+	Keys *seal.Keyring
 	// Monitor sees every command; nil is nobody. Commands hold facts and
 	// credentials: it must not log them.
 	Monitor *event.CommandMonitor
