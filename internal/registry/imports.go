@@ -1,0 +1,204 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/rollcall-dev/rollcall/internal/fanout"
+	"github.com/rollcall-dev/rollcall/internal/push"
+)
+
+// MaxChunk is the most entries of one import call.
+const MaxChunk = 500
+
+const (
+	// wholeTenantAbove is the number of changed staff members from which one
+	// fan-out over the tenant is less work than one over the codes of each.
+	wholeTenantAbove = 50
+	// publishing is how many events of a chunk are with the broker at once.
+	publishing = 16
+)
+
+// Imported says what became of a chunk.
+type Imported struct {
+	Stored    int // changed or made
+	Unchanged int
+	Refused   []Refusal
+	InDirty   int // codes stored whose event the broker did not take
+}
+
+// Refusal is an entry that was not stored, and why.
+type Refusal struct {
+	Entry int // its index in the chunk
+	Err   error
+}
+
+// ImportStaff is PutStaff of many, each named once. Those that are refused leave
+// the others alone. After an error the whole chunk has to be repeated; that
+// stores nothing twice and announces what was not.
+func (r *Registry) ImportStaff(ctx context.Context, tenant string, edits []StaffEdit, why string) (Imported, error) {
+	ids := make([]string, len(edits))
+	for i, edit := range edits {
+		ids[i] = edit.Staff
+	}
+	known, err := r.o.Facts.StaffOf(ctx, tenant, ids)
+	if err != nil {
+		return Imported{}, err
+	}
+	var in Imported
+	var writes []StaffEdit
+	for i, edit := range edits {
+		before, there := known[edit.Staff]
+		after := edit.Of(before.Staff)
+		switch err := checkStaff(after); {
+		case err != nil:
+			in.Refused = append(in.Refused, Refusal{i, err})
+		case there && before.Unannounced == "" && sameStaff(before.Staff, after):
+			in.Unchanged++
+		default:
+			writes = append(writes, edit)
+		}
+	}
+	in.Stored = len(writes)
+	return in, r.storeStaff(ctx, tenant, writes, why)
+}
+
+func (r *Registry) storeStaff(ctx context.Context, tenant string, writes []StaffEdit, why string) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	stamp := newStamp()
+	if err := r.o.Facts.EditStaff(ctx, tenant, writes, stamp); err != nil {
+		return err
+	}
+	ids := make([]string, len(writes))
+	for i, edit := range writes {
+		ids[i] = edit.Staff
+	}
+	scopes := []string{""}
+	if len(ids) <= wholeTenantAbove {
+		scopes = ids
+	}
+	for _, staff := range scopes {
+		if _, err := r.fanOut(ctx, fanout.Scope{Tenant: tenant, Staff: staff}, why, stamp); err != nil {
+			return err
+		}
+	}
+	// If this fails the next import announces once more than it needs to.
+	_ = r.o.Facts.StaffAnnounced(ctx, tenant, ids, stamp)
+	return nil
+}
+
+// ImportCodes is PutCode of many, each named once, whose contact ways are taken
+// as the edits name them, unseen: a code that is new needs its config_id.
+// Refusals and errors are as of ImportStaff.
+func (r *Registry) ImportCodes(ctx context.Context, tenant string, edits []CodeEdit, why string) (Imported, error) {
+	ids := make([]string, len(edits))
+	for i, edit := range edits {
+		ids[i] = edit.Code
+	}
+	known, err := r.o.Facts.CodesOf(ctx, tenant, ids)
+	if err != nil {
+		return Imported{}, err
+	}
+	var in Imported
+	var writes []CodeEdit
+	var places []int // of the writes among the edits
+	var announced []string
+	for i, edit := range edits {
+		before, there := known[edit.Code]
+		edit.Deleted = To(false)
+		after := edit.Of(before.Code)
+		err := errors.Join(checkAdoption(before, edit), checkCode(after))
+		if err != nil {
+			in.Refused = append(in.Refused, Refusal{i, err})
+			continue
+		}
+		announced = append(announced, edit.Code)
+		if there && sameCode(before.Code, after) {
+			in.Unchanged++
+			continue
+		}
+		writes, places = append(writes, edit), append(places, i)
+	}
+	taken, err := r.storeCodes(ctx, tenant, writes, places)
+	if err != nil {
+		return Imported{}, err
+	}
+	in.Refused = append(in.Refused, taken...)
+	in.Stored = len(writes) - len(taken)
+	for _, one := range taken {
+		announced = without(announced, edits[one.Entry].Code)
+	}
+	in.InDirty, err = r.announceCodes(ctx, tenant, announced, why)
+	return in, err
+}
+
+func (r *Registry) storeCodes(ctx context.Context, tenant string, writes []CodeEdit, places []int) ([]Refusal, error) {
+	if len(writes) == 0 {
+		return nil, nil
+	}
+	ids, err := r.o.Facts.PutCodes(ctx, tenant, writes)
+	if err != nil {
+		return nil, err
+	}
+	var taken []Refusal
+	for i, edit := range writes {
+		for _, id := range ids {
+			if id == edit.Code {
+				taken = append(taken, Refusal{places[i], ErrTaken})
+			}
+		}
+	}
+	return taken, nil
+}
+
+// checkAdoption refuses an entry whose code would have no contact way, or
+// another than it has.
+func checkAdoption(before Code, edit CodeEdit) error {
+	adopt, _ := edit.ConfigID.Value()
+	return checkWay(before, Way{Adopt: adopt})
+}
+
+func without(ids []string, id string) []string {
+	kept := ids[:0]
+	for _, one := range ids {
+		if one != id {
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
+// announceCodes publishes for the codes, some at a time, and returns for how
+// many the dirty set had to be used. A code that did not change is announced
+// all the same: an import before this one may have died in between.
+func (r *Registry) announceCodes(ctx context.Context, tenant string, codes []string, why string) (int, error) {
+	var (
+		all    sync.WaitGroup
+		mu     sync.Mutex
+		dirty  int
+		failed error
+		next   = make(chan string)
+	)
+	for range min(publishing, len(codes)) {
+		all.Go(func() {
+			for code := range next {
+				place, err := r.announceCode(ctx, push.Ref{Tenant: tenant, Code: code}, why)
+				mu.Lock()
+				if place == InDirtySet {
+					dirty++
+				}
+				failed = errors.Join(failed, err)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, code := range codes {
+		next <- code
+	}
+	close(next)
+	all.Wait()
+	return dirty, failed
+}
