@@ -84,6 +84,17 @@ func RedisDown(detail string) Alert {
 	}
 }
 
+// NotificationsHeld is the alert for a tenant whose pool of notifications for a
+// day, as YYYYMMDD, is used up: its people are not told of what happens.
+func NotificationsHeld(tenant, day string, pool int) Alert {
+	return Alert{
+		Kind: reason.PoolExhausted, Tenant: tenant,
+		Text: message("Notifications of a tenant are held: its daily pool is used up",
+			"tenant", tenant, "day", day, "pool", strconv.Itoa(pool),
+			"look at", "`rollcall deliveries list --state held`. They go on at the tenant's next midnight, or when its daily pool is made larger."),
+	}
+}
+
 func instant(at time.Time) string {
 	if at.IsZero() {
 		return "not known"

@@ -27,6 +27,7 @@ func TestEveryNoticeSaysWhatAndWhere(t *testing.T) {
 		{Suspended("acme", "errcode 40001"), key{reason.Suspended, "acme", ""}, []string{"acme", "errcode 40001", "secret"}},
 		{Quarantined("acme", "ann", "errcode 60111"), key{reason.Quarantined, "acme", ""}, []string{"acme", "ann", "errcode 60111"}},
 		{IntentsOpen(ref, 24, 32), key{reason.Unsettled, "acme", "c1"}, []string{"acme", "c1", "24 of 32"}},
+		{NotificationsHeld("acme", "20261130", 200), key{reason.PoolExhausted, "acme", ""}, []string{"acme", "20261130", "200", "rollcall deliveries list --state held"}},
 		{RedisDown("connection refused"), key{reason.StoreDown, "", ""}, []string{"Redis", "connection refused"}},
 	} {
 		if got := tc.got.key(); got != tc.want {

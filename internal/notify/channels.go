@@ -126,10 +126,10 @@ func urlProblem(url string) string {
 	return "is not https://"
 }
 
-// loopback reports whether host[:port] names this machine for certain.
+// loopback reports whether host[:port] names this machine.
 func loopback(authority string) bool {
 	host, _, _ := strings.Cut(authority, ":")
-	return host == "127.0.0.1" || authority == "[::1]" || strings.HasPrefix(authority, "[::1]:")
+	return host == "127.0.0.1" || host == "localhost" || authority == "[::1]" || strings.HasPrefix(authority, "[::1]:")
 }
 
 func printable(text string) bool {
