@@ -134,7 +134,10 @@ func (r *run) row(ctx context.Context, p *pace, seq int) error {
 		return fmt.Errorf("take row %d of fan-out %s: %w", seq, r.job.ID, err)
 	}
 	if !ours {
-		return errSuperseded
+		if err := r.save(ctx); err != nil {
+			return err // superseded
+		}
+		return fmt.Errorf("row %d of fan-out %s is not there", seq, r.job.ID)
 	}
 	for left := row.Codes[r.job.Released-seq*RowSize:]; len(left) > 0; {
 		n, err := r.wait(ctx, p, len(left))
@@ -145,6 +148,9 @@ func (r *run) row(ctx context.Context, p *pace, seq int) error {
 			return err
 		}
 		left = left[n:]
+	}
+	if err := r.save(ctx); err != nil { // a row that is done is counted
+		return err
 	}
 	if err := r.Store.EndRow(ctx, r.job, seq); err != nil {
 		return fmt.Errorf("end row %d of fan-out %s: %w", seq, r.job.ID, err)

@@ -93,9 +93,7 @@ func (f *Facts) MarkResigned(ctx context.Context, tenant, staff string) error {
 
 // EndQuarantine lets a staff member back in whom Store.Quarantine left out.
 func (f *Facts) EndQuarantine(ctx context.Context, tenant, staff string) error {
-	return f.editStaff(ctx, "end the quarantine of", tenant, staff, bson.D{
-		kv("$unset", bson.D{kv("quarantined_until", ""), kv("quarantined_why", "")}),
-	})
+	return f.editStaff(ctx, "end the quarantine of", tenant, staff, endQuarantine())
 }
 
 // MarkRemoved marks a staff member as removed for the rest of a day. It

@@ -3,6 +3,7 @@ package mongostore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -16,21 +17,41 @@ var indexes = []struct {
 	collection string
 	name       string
 	keys       bson.D
-	sparse     bool
+	options    func() *options.IndexOptionsBuilder
 }{
 	// Which codes does a staff member sit on? (fan-outs)
-	{codesCollection, "tenant_member", bson.D{kv("tenant", 1), kv("members.staff", 1)}, false},
-	{codesCollection, "tenant_backup", bson.D{kv("tenant", 1), kv("backups", 1)}, false},
+	{codesCollection, "tenant_member_code", bson.D{kv("tenant", 1), kv("members.staff", 1), kv("_id", 1)}, options.Index},
+	{codesCollection, "tenant_backup_code", bson.D{kv("tenant", 1), kv("backups", 1), kv("_id", 1)}, options.Index},
+	{codesCollection, "tenant_empty_code", bson.D{kv("tenant", 1), kv("on_empty", 1), kv("_id", 1)}, options.Index},
 	// Which codes does a tenant have, by page? (tenant-wide fan-outs, the audit)
-	{codesCollection, "tenant_code", bson.D{kv("tenant", 1), kv("_id", 1)}, false},
+	{codesCollection, "tenant_code", bson.D{kv("tenant", 1), kv("_id", 1)}, options.Index},
+	// Quota.CodeWith.
+	{codesCollection, "tenant_state", bson.D{kv("tenant", 1), kv("state", 1)}, options.Index},
+	// Quota.Open, Quota.Done, and the end of a contact.
+	{contactsCollection, "open_since", bson.D{kv("open_since", 1)}, sparse},
+	{contactsCollection, "done_since", bson.D{kv("done_since", 1)}, sparse},
+	{contactsCollection, "kept", bson.D{kv("at", 1)}, expiring(ContactsKept)},
+	// FanOuts.Open, List, Clear.
+	{fanOutsCollection, "open", bson.D{kv("state", 1), kv("requested", 1)}, options.Index},
+	{fanOutsCollection, "tenant_job", bson.D{kv("tenant", 1), kv("_id", 1)}, options.Index},
+	{fanOutRowsCollection, "job_epoch", bson.D{kv("job", 1), kv("epoch", 1)}, options.Index},
 	// Store.ListNoted, ListFailures, Expired.
-	{recordsCollection, "notes", bson.D{kv("committed.notes", 1)}, true},
-	{recordsCollection, "failure_streak", bson.D{kv("failure.streak", 1)}, true},
-	{recordsCollection, "intent_deadline", bson.D{kv("intents.deadline", 1)}, true},
+	{recordsCollection, "notes", bson.D{kv("committed.notes", 1)}, sparse},
+	{recordsCollection, "failure_streak", bson.D{kv("failure.streak", 1)}, sparse},
+	{recordsCollection, "intent_deadline", bson.D{kv("intents.deadline", 1)}, sparse},
 	// Dirty.DueTenants, DueOf: a tenant's storm is not in another's way.
-	{dirtyCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, false},
+	{dirtyCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, options.Index},
 	// Dirty.Due.
-	{dirtyCollection, "due", bson.D{kv("due", 1), kv("_id", 1)}, false},
+	{dirtyCollection, "due", bson.D{kv("due", 1), kv("_id", 1)}, options.Index},
+}
+
+func sparse() *options.IndexOptionsBuilder { return options.Index().SetSparse(true) }
+
+// expiring has a document removed some time after the instant in its field.
+func expiring(after time.Duration) func() *options.IndexOptionsBuilder {
+	return func() *options.IndexOptionsBuilder {
+		return options.Index().SetExpireAfterSeconds(int32(after / time.Second))
+	}
 }
 
 // EnsureIndexes creates the indexes that are missing. It may be repeated, and
@@ -39,12 +60,8 @@ var indexes = []struct {
 func (d *Database) EnsureIndexes(ctx context.Context) error {
 	byCollection := map[string][]mongo.IndexModel{}
 	for _, index := range indexes {
-		opts := options.Index().SetName(index.name)
-		if index.sparse {
-			opts.SetSparse(true)
-		}
 		byCollection[index.collection] = append(byCollection[index.collection],
-			mongo.IndexModel{Keys: index.keys, Options: opts})
+			mongo.IndexModel{Keys: index.keys, Options: index.options().SetName(index.name)})
 	}
 	for collection, models := range byCollection {
 		if _, err := d.db.Collection(collection).Indexes().CreateMany(ctx, models); err != nil {
