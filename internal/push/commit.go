@@ -25,6 +25,7 @@ func (a *attempt) verify(ctx context.Context) (out Outcome, again bool) {
 	if facts.Code.Deleted || facts.Code.ConfigID != a.facts.Code.ConfigID || !sameDemand(a.verdict, now) {
 		return nil, true
 	}
+	a.verdict.NextChange = now.NextChange // an edit may have moved it and left the list alone
 	if !a.rotates {
 		return nil, false
 	}
@@ -40,7 +41,7 @@ func (a *attempt) verify(ctx context.Context) (out Outcome, again bool) {
 func (a *attempt) commit(ctx context.Context) Outcome {
 	a.pushed.At, a.pushed.Revision, a.pushed.Notes = a.opts.Now(), a.facts.Code.Revision, a.verdict.Notes
 	settled, open := a.settle()
-	ok, err := a.Store.Commit(ctx, a.ref, a.pushed, settled)
+	ok, err := a.Store.Commit(ctx, a.ref, a.pushed, settled, a.verdict.NextChange)
 	if err != nil {
 		return a.storeDown("commit a push", err)
 	}

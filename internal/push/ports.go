@@ -40,10 +40,15 @@ type Store interface {
 	Begin(ctx context.Context, ref Ref, seen int64, intent Intent) (bool, error)
 	// Drop removes the intent of an epoch.
 	Drop(ctx context.Context, ref Ref, epoch int64) error
-	// Commit sets the committed list, clears the failure and removes the
-	// intents named by settled, if the record's epoch is still
-	// committed.Epoch. It reports false, and changes nothing, otherwise.
-	Commit(ctx context.Context, ref Ref, committed Committed, settled []int64) (bool, error)
+	// Commit sets the committed list, clears the failure, removes the intents
+	// named by settled and expects the next change, if the record's epoch is
+	// still committed.Epoch. It reports false, and changes nothing, otherwise.
+	Commit(ctx context.Context, ref Ref, committed Committed, settled []int64, next time.Time) (bool, error)
+	// ExpectChange brings the record's NextChange forward to at, and never
+	// puts it off: an expectation from older facts may be early, which costs
+	// an event, and must not hide one from newer facts. A zero at, here and in
+	// Commit, expects nothing.
+	ExpectChange(ctx context.Context, ref Ref, at time.Time) error
 	// SetFailure replaces the record's failure.
 	SetFailure(ctx context.Context, ref Ref, failure Failure) error
 	// SetSearch replaces the record's search; the zero Search ends it.

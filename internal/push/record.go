@@ -21,6 +21,16 @@ type Record struct {
 	Failure Failure
 	// Search is for the member for whom WeCom refused the list.
 	Search Search
+	// NextChange is when the keeper publishes the code, because time alone
+	// changes its verdict then; zero: never. It is not later than any refresh
+	// has expected since the keeper last took it out, and may be earlier.
+	NextChange time.Time
+}
+
+// Expects reports whether the keeper publishes the code at an instant, or
+// before; the zero instant asks for nothing.
+func (r Record) Expects(at time.Time) bool {
+	return at.IsZero() || !r.NextChange.IsZero() && !r.NextChange.After(at)
 }
 
 // Last is what deciding needs to know of the last push.

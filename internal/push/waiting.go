@@ -98,9 +98,15 @@ func (a *attempt) deleted(ctx context.Context) Outcome {
 }
 
 // tidyRecord clears a failure that the facts have overtaken and keeps true what
-// the record says beside an unchanged list: its notes, and the revision that
-// asked for it. It writes only when there is a difference.
+// the record says beside an unchanged list: when it changes next, its notes,
+// and the revision that asked for it. It writes only when there is a
+// difference.
 func (a *attempt) tidyRecord(ctx context.Context) Outcome {
+	if next := a.verdict.NextChange; !a.record.Expects(next) {
+		if err := a.Store.ExpectChange(ctx, a.ref, next); err != nil {
+			return a.storeDown("note the next change", err)
+		}
+	}
 	if a.record.Failure.Streak > 0 {
 		if err := a.Store.SetFailure(ctx, a.ref, Failure{}); err != nil {
 			return a.storeDown("clear a failure", err)
@@ -115,7 +121,7 @@ func (a *attempt) tidyRecord(ctx context.Context) Outcome {
 		return nil
 	}
 	committed.Notes, committed.Revision = a.verdict.Notes, revision
-	if _, err := a.Store.Commit(ctx, a.ref, committed, nil); err != nil {
+	if _, err := a.Store.Commit(ctx, a.ref, committed, nil, time.Time{}); err != nil {
 		return a.storeDown("keep the record true beside its list", err)
 	}
 	return nil

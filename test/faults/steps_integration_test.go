@@ -180,9 +180,9 @@ func (m mortalStore) Begin(ctx context.Context, ref push.Ref, seen int64, intent
 	return ok, err
 }
 
-func (m mortalStore) Commit(ctx context.Context, ref push.Ref, committed push.Committed, settled []int64) (bool, error) {
+func (m mortalStore) Commit(ctx context.Context, ref push.Ref, committed push.Committed, settled []int64, next time.Time) (bool, error) {
 	m.at(beforeCommit, ref.Code)
-	ok, err := m.Store.Commit(ctx, ref, committed, settled)
+	ok, err := m.Store.Commit(ctx, ref, committed, settled, next)
 	m.at(afterCommit, ref.Code)
 	return ok, err
 }

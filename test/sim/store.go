@@ -28,9 +28,9 @@ func (s storeOf) SetFailure(ctx context.Context, ref push.Ref, failure push.Fail
 	return err
 }
 
-func (s storeOf) Commit(ctx context.Context, ref push.Ref, c push.Committed, settled []int64) (bool, error) {
+func (s storeOf) Commit(ctx context.Context, ref push.Ref, c push.Committed, settled []int64, next time.Time) (bool, error) {
 	before := s.Record(ref).Committed.Hash
-	ok, err := s.Store.Commit(ctx, ref, c, settled)
+	ok, err := s.Store.Commit(ctx, ref, c, settled, next)
 	s.w.checkRecord(ref)
 	if ok && c.Hash != before {
 		s.w.checkCommit(ref)

@@ -46,9 +46,9 @@ func (s *Store) Drop(ctx context.Context, ref push.Ref, epoch int64) error {
 	return err
 }
 
-// Commit sets the committed list if the record's epoch is still
-// committed.Epoch.
-func (s *Store) Commit(ctx context.Context, ref push.Ref, committed push.Committed, settled []int64) (bool, error) {
+// Commit sets the committed list and expects the next change, if the record's
+// epoch is still committed.Epoch.
+func (s *Store) Commit(ctx context.Context, ref push.Ref, committed push.Committed, settled []int64, next time.Time) (bool, error) {
 	filter := bson.D{kv("_id", refID(ref)), kv("epoch", committed.Epoch)}
 	update := bson.D{
 		kv("$set", bson.D{kv("committed", committedDocOf(committed))}),
@@ -59,12 +59,28 @@ func (s *Store) Commit(ctx context.Context, ref push.Ref, committed push.Committ
 			kv("intents", bson.D{kv("epoch", bson.D{kv("$in", settled)})}),
 		}))
 	}
+	if !next.IsZero() {
+		update = append(update, expectation(next))
+	}
 	if committed.Epoch > 0 {
 		return s.updateRecord(ctx, "commit", ref, filter, update)
 	}
 	// A code that was never pushed may have notes all the same.
 	return s.upsertRecord(ctx, "commit", ref, filter, append(update, kv("$setOnInsert", owner(ref))))
 }
+
+// ExpectChange brings the record's next change forward. A code without a record
+// has pushed nothing that could change.
+func (s *Store) ExpectChange(ctx context.Context, ref push.Ref, at time.Time) error {
+	if at.IsZero() {
+		return nil
+	}
+	_, err := s.updateRecord(ctx, "note the next change of", ref, byID(refID(ref)), bson.D{expectation(at)})
+	return err
+}
+
+// expectation never puts a change off, whoever writes it and when.
+func expectation(at time.Time) bson.E { return kv("$min", bson.D{kv(nextChangeField, at)}) }
 
 // SetFailure replaces the failure; the zero Failure clears it.
 func (s *Store) SetFailure(ctx context.Context, ref push.Ref, failure push.Failure) error {
@@ -125,7 +141,7 @@ func (s *Store) MarkDeleted(ctx context.Context, ref push.Ref, at time.Time) err
 	}
 	_, err = s.updateRecord(ctx, "close the record of", ref, byID(refID(ref)), bson.D{
 		kv("$set", bson.D{kv("intents", bson.A{})}),
-		kv("$unset", bson.D{kv("failure", "")}),
+		kv("$unset", bson.D{kv("failure", ""), kv(nextChangeField, "")}),
 	})
 	return err
 }

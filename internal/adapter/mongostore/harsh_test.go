@@ -36,7 +36,7 @@ func TestWritesOnAHarshServer(t *testing.T) {
 	begin := func(ctx context.Context, s *Store) (bool, error) { return s.Begin(ctx, ref, 0, push.Intent{Epoch: 1}) }
 	beginLater := func(ctx context.Context, s *Store) (bool, error) { return s.Begin(ctx, ref, 4, push.Intent{Epoch: 5}) }
 	commit := func(ctx context.Context, s *Store) (bool, error) {
-		return s.Commit(ctx, ref, push.Committed{Epoch: 3}, []int64{3})
+		return s.Commit(ctx, ref, push.Committed{Epoch: 3}, []int64{3}, time.Time{})
 	}
 	setFailure := func(ctx context.Context, s *Store) (bool, error) {
 		return true, s.SetFailure(ctx, ref, push.Failure{Streak: 1, Class: reason.Transient})

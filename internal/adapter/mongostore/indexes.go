@@ -39,10 +39,21 @@ var indexes = []struct {
 	{recordsCollection, "notes", bson.D{kv("committed.notes", 1)}, sparse},
 	{recordsCollection, "failure_streak", bson.D{kv("failure.streak", 1)}, sparse},
 	{recordsCollection, "intent_deadline", bson.D{kv("intents.deadline", 1)}, sparse},
+	// Changes.DueTenants, Take. Sparse, an index that begins with the tenant would
+	// hold every record.
+	{recordsCollection, "tenant_next_change", bson.D{kv("tenant", 1), kv(nextChangeField, 1)}, having(nextChangeField)},
+	{recordsCollection, "taken_change", bson.D{kv(takenField+".at", 1)}, sparse},
 	// Dirty.DueTenants, DueOf: a tenant's storm is not in another's way.
 	{dirtyCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, options.Index},
 	// Dirty.Due.
 	{dirtyCollection, "due", bson.D{kv("due", 1), kv("_id", 1)}, options.Index},
+}
+
+// having holds the documents with a field only.
+func having(field string) func() *options.IndexOptionsBuilder {
+	return func() *options.IndexOptionsBuilder {
+		return options.Index().SetPartialFilterExpression(bson.D{kv(field, bson.D{kv("$exists", true)})})
+	}
 }
 
 func sparse() *options.IndexOptionsBuilder { return options.Index().SetSparse(true) }

@@ -31,14 +31,14 @@ func TestListings(t *testing.T) {
 	}
 	noted := push.Committed{Epoch: 1, Notes: []reason.Reason{reason.MemberCap, reason.BlastRadius}}
 	ok(s.Begin(ctx, code(0), 0, push.Intent{Epoch: 1, Deadline: now}))
-	ok(s.Commit(ctx, code(0), noted, []int64{1}))
+	ok(s.Commit(ctx, code(0), noted, []int64{1}, time.Time{}))
 	ok(true, s.SetFailure(ctx, code(1), push.Failure{Streak: 2, Class: reason.Transient}))
 	ok(s.Begin(ctx, code(2), 0, push.Intent{Epoch: 1, Deadline: now.Add(-time.Minute)}))
 	ok(s.Begin(ctx, code(3), 0, push.Intent{Epoch: 1, Deadline: now.Add(time.Minute)}))
 	ok(s.Begin(ctx, code(4), 0, push.Intent{Epoch: 1, Deadline: now.Add(-time.Minute)}))
-	ok(s.Commit(ctx, code(4), noted, []int64{1}))
+	ok(s.Commit(ctx, code(4), noted, []int64{1}, time.Time{}))
 	ok(true, s.SetFailure(ctx, code(4), push.Failure{Streak: 1, Class: reason.Transient}))
-	ok(s.Commit(ctx, code(4), push.Committed{Epoch: 1}, nil))
+	ok(s.Commit(ctx, code(4), push.Committed{Epoch: 1}, nil, time.Time{}))
 
 	tests := map[string]struct {
 		list func(after push.Ref) ([]mongostore.CodeRecord, error)

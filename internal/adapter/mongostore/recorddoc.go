@@ -18,6 +18,9 @@ type recordDoc struct {
 	Intents   []intentDoc  `bson:"intents"`
 	Failure   failureDoc   `bson:"failure"`
 	Search    searchDoc    `bson:"search,omitempty"`
+	// NextChange is there only while there is one, for its index; so is the
+	// change that the keeper took, which is the keeper's alone (changes.go).
+	NextChange time.Time `bson:"next_change,omitempty"`
 }
 
 type searchDoc struct {
@@ -55,6 +58,7 @@ func (d recordDoc) record() push.Record {
 	r := push.Record{Code: d.Code, Epoch: d.Epoch, Committed: push.Committed(d.Committed), Failure: push.Failure(d.Failure), Search: push.Search(d.Search)}
 	r.Committed.At = utc(d.Committed.At)
 	r.Failure.NotBefore = utc(d.Failure.NotBefore)
+	r.NextChange = utc(d.NextChange)
 	for _, i := range d.Intents {
 		i.Deadline = utc(i.Deadline)
 		r.Intents = append(r.Intents, push.Intent(i))

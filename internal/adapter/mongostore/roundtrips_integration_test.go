@@ -32,7 +32,7 @@ func TestRoundTrips(t *testing.T) {
 				{"facts", func() error { _, err := s.Facts(ctx, ref); return err }, []string{"find", "find", "find", "find"}},
 				{"begin", func() error { _, err := s.Begin(ctx, ref, 0, push.Intent{Epoch: 1}); return err }, []string{"update"}},
 				{"commit", func() error {
-					_, err := s.Commit(ctx, ref, push.Committed{Epoch: 1, Members: []string{"a"}}, []int64{1})
+					_, err := s.Commit(ctx, ref, push.Committed{Epoch: 1, Members: []string{"a"}}, []int64{1}, time.Time{})
 					return err
 				}, []string{"update"}},
 			}

@@ -66,6 +66,7 @@ func cloneRecord(r push.Record) push.Record {
 		r.Intents[i].Deadline = stored(r.Intents[i].Deadline)
 	}
 	r.Failure.NotBefore = stored(r.Failure.NotBefore)
+	r.NextChange = stored(r.NextChange)
 	r.Search.Suspects = slices.Clone(r.Search.Suspects)
 	return r
 }

@@ -29,6 +29,16 @@ func TestDirtyConforms(t *testing.T) {
 	})
 }
 
+func TestChangesConform(t *testing.T) {
+	pushtest.TestChanges(t, func(*testing.T) pushtest.ChangesBench {
+		s := pushtest.NewStore()
+		return pushtest.ChangesBench{
+			Store: s, Changes: s.Changes(),
+			Next: func(_ *testing.T, ref push.Ref) time.Time { return s.Record(ref).NextChange },
+		}
+	})
+}
+
 func TestRotationConforms(t *testing.T) {
 	pushtest.TestRotation(t, func(*testing.T) pushtest.RotationBench {
 		r := pushtest.NewRotation()

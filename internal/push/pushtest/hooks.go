@@ -17,6 +17,7 @@ const (
 	OpBegin           = "store.begin"
 	OpDrop            = "store.drop"
 	OpCommit          = "store.commit"
+	OpExpectChange    = "store.expect_change"
 	OpSetFailure      = "store.set_failure"
 	OpSetSearch       = "store.set_search"
 	OpQuarantine      = "store.quarantine"

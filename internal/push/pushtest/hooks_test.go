@@ -69,7 +69,7 @@ var operations = map[string]struct {
 	},
 	pushtest.OpCommit: {
 		func(ctx context.Context, f *fakes) error {
-			_, err := f.store.Commit(ctx, ref, push.Committed{Hash: "h"}, nil)
+			_, err := f.store.Commit(ctx, ref, push.Committed{Hash: "h"}, nil, time.Time{})
 			return err
 		},
 		func(f *fakes) bool { return f.store.Record(ref).Committed.Hash == "h" },

@@ -30,6 +30,8 @@ type Store struct {
 	codes    map[string]roster.Code
 	counters map[string]roster.Counters
 	records  map[push.Ref]push.Record
+	taken    map[push.Ref]Change // by the keeper, and not finished yet
+	takes    int
 }
 
 var _ push.Store = (*Store)(nil)
@@ -42,6 +44,7 @@ func NewStore() *Store {
 		codes:    map[string]roster.Code{},
 		counters: map[string]roster.Counters{},
 		records:  map[push.Ref]push.Record{},
+		taken:    map[push.Ref]Change{},
 	}
 }
 
@@ -167,7 +170,7 @@ func (s *Store) Drop(ctx context.Context, ref push.Ref, epoch int64) error {
 }
 
 // Commit sets the committed list if the epoch is still committed.Epoch.
-func (s *Store) Commit(ctx context.Context, ref push.Ref, committed push.Committed, settled []int64) (bool, error) {
+func (s *Store) Commit(ctx context.Context, ref push.Ref, committed push.Committed, settled []int64, next time.Time) (bool, error) {
 	return s.change(ctx, OpCommit, ref, func(r *push.Record) bool {
 		if r.Epoch != committed.Epoch {
 			return false
@@ -175,8 +178,24 @@ func (s *Store) Commit(ctx context.Context, ref push.Ref, committed push.Committ
 		r.Committed = committed
 		r.Failure = push.Failure{}
 		r.Intents = without(r.Intents, settled)
+		expect(r, next)
 		return true
 	})
+}
+
+// ExpectChange brings the next change forward.
+func (s *Store) ExpectChange(ctx context.Context, ref push.Ref, at time.Time) error {
+	_, err := s.change(ctx, OpExpectChange, ref, func(r *push.Record) bool {
+		expect(r, at)
+		return true
+	})
+	return err
+}
+
+func expect(r *push.Record, at time.Time) {
+	if !r.Expects(at) {
+		r.NextChange = at
+	}
 }
 
 // SetFailure replaces the failure.
@@ -235,7 +254,7 @@ func (s *Store) MarkDeleted(ctx context.Context, ref push.Ref, _ time.Time) erro
 		code.Deleted = true
 		s.codes[ref.Code] = code
 		if record, ok := s.records[ref]; ok {
-			record.Intents, record.Failure = nil, push.Failure{}
+			record.Intents, record.Failure, record.NextChange = nil, push.Failure{}, time.Time{}
 			s.records[ref] = record
 		}
 	})

@@ -114,13 +114,13 @@ func recordCommits(t *testing.T, b StoreBench) {
 	b.begin(t, 2)
 	b.setFailure(t, push.Failure{Streak: 2, Class: reason.Transient})
 	committed := b.committed(3)
-	if ok, err := b.Store.Commit(t.Context(), acme, committed, []int64{1, 3}); !ok || err != nil {
+	if ok, err := b.Store.Commit(t.Context(), acme, committed, []int64{1, 3}, time.Time{}); !ok || err != nil {
 		t.Fatalf("Commit = %v, %v; want true", ok, err)
 	}
 	b.wantRecord(t, push.Record{Epoch: 3, Committed: committed, Intents: []push.Intent{second}})
 
 	committed.Notes, committed.Hash = nil, "another"
-	if ok, err := b.Store.Commit(t.Context(), acme, committed, nil); !ok || err != nil {
+	if ok, err := b.Store.Commit(t.Context(), acme, committed, nil, time.Time{}); !ok || err != nil {
 		t.Fatalf("second Commit = %v, %v; want true", ok, err)
 	}
 	b.wantRecord(t, push.Record{Epoch: 3, Committed: committed, Intents: []push.Intent{second}})
@@ -132,7 +132,7 @@ func recordSuperseded(t *testing.T, b StoreBench) {
 	failure := push.Failure{Streak: 1, Class: reason.Transient, NotBefore: b.instant()}
 	b.setFailure(t, failure)
 	for _, epoch := range []int64{0, 1, 3} {
-		ok, err := b.Store.Commit(t.Context(), acme, b.committed(epoch), []int64{1, 2})
+		ok, err := b.Store.Commit(t.Context(), acme, b.committed(epoch), []int64{1, 2}, time.Time{})
 		if ok || err != nil {
 			t.Errorf("Commit of epoch %d at epoch 2 = %v, %v; want false", epoch, ok, err)
 		}
@@ -149,12 +149,12 @@ func recordCommitRace(t *testing.T, b StoreBench) {
 		if i == 0 {
 			return b.Store.Begin(t.Context(), acme, 1, b.intent(2))
 		}
-		return b.Store.Commit(t.Context(), acme, b.committed(1), []int64{1})
+		return b.Store.Commit(t.Context(), acme, b.committed(1), []int64{1}, time.Time{})
 	})
-	if ok, err := b.Store.Commit(t.Context(), acme, b.committed(1), nil); ok || err != nil {
+	if ok, err := b.Store.Commit(t.Context(), acme, b.committed(1), nil, time.Time{}); ok || err != nil {
 		t.Errorf("Commit of epoch 1 after epoch 2 began = %v, %v; want false", ok, err)
 	}
-	if ok, err := b.Store.Commit(t.Context(), acme, b.committed(2), []int64{1, 2}); !ok || err != nil {
+	if ok, err := b.Store.Commit(t.Context(), acme, b.committed(2), []int64{1, 2}, time.Time{}); !ok || err != nil {
 		t.Errorf("Commit of epoch 2 = %v, %v; want true", ok, err)
 	}
 	b.wantRecord(t, push.Record{Epoch: 2, Committed: b.committed(2)})
@@ -164,12 +164,12 @@ func recordCommitRace(t *testing.T, b StoreBench) {
 func recordNotesFirst(t *testing.T, b StoreBench) {
 	b.seed()
 	noted := push.Committed{Notes: []reason.Reason{reason.NobodyLeft}}
-	if ok, err := b.Store.Commit(t.Context(), acme, noted, nil); !ok || err != nil {
+	if ok, err := b.Store.Commit(t.Context(), acme, noted, nil, time.Time{}); !ok || err != nil {
 		t.Fatalf("Commit at epoch 0 = %v, %v; want true", ok, err)
 	}
 	b.wantRecord(t, push.Record{Committed: noted})
 	intent := b.begin(t, 0)
-	if ok, err := b.Store.Commit(t.Context(), acme, noted, nil); ok || err != nil {
+	if ok, err := b.Store.Commit(t.Context(), acme, noted, nil, time.Time{}); ok || err != nil {
 		t.Errorf("Commit at epoch 0 after the first Begin = %v, %v; want false", ok, err)
 	}
 	b.wantRecord(t, push.Record{Epoch: 1, Intents: []push.Intent{intent}, Committed: noted})
@@ -201,7 +201,7 @@ func recordTenantWall(t *testing.T, b StoreBench) {
 		t.Fatalf("Drop of a stranger: %v", err)
 	}
 	intent := b.begin(t, 0)
-	if ok, err := b.Store.Commit(t.Context(), stranger, b.committed(1), []int64{1}); ok || err != nil {
+	if ok, err := b.Store.Commit(t.Context(), stranger, b.committed(1), []int64{1}, time.Time{}); ok || err != nil {
 		t.Errorf("Commit of a stranger = %v, %v; want false", ok, err)
 	}
 	b.wantRecord(t, push.Record{Epoch: 1, Intents: []push.Intent{intent}})
@@ -215,7 +215,7 @@ func recordCancelled(t *testing.T, b StoreBench) {
 	if ok || !errors.Is(err, context.Canceled) {
 		t.Errorf("Begin = %v, %v; want context.Canceled", ok, err)
 	}
-	ok, err = b.Store.Commit(ctx, acme, b.committed(1), nil)
+	ok, err = b.Store.Commit(ctx, acme, b.committed(1), nil, time.Time{})
 	if ok || !errors.Is(err, context.Canceled) {
 		t.Errorf("Commit = %v, %v; want context.Canceled", ok, err)
 	}
@@ -228,7 +228,7 @@ func recordNoAliasing(t *testing.T, b StoreBench) {
 	b.seed()
 	b.begin(t, 0)
 	committed := b.committed(1)
-	if _, err := b.Store.Commit(t.Context(), acme, committed, []int64{1}); err != nil {
+	if _, err := b.Store.Commit(t.Context(), acme, committed, []int64{1}, time.Time{}); err != nil {
 		t.Fatalf("Commit: %v", err)
 	}
 	want := b.committed(1)

@@ -17,7 +17,7 @@ func searchKept(t *testing.T, b StoreBench) {
 	b.setSearch(t, search)
 	b.wantRecord(t, push.Record{Epoch: 1, Intents: []push.Intent{intent}, Search: search})
 	committed := b.committed(1)
-	if ok, err := b.Store.Commit(t.Context(), acme, committed, []int64{1}); !ok || err != nil {
+	if ok, err := b.Store.Commit(t.Context(), acme, committed, []int64{1}, time.Time{}); !ok || err != nil {
 		t.Fatalf("Commit = %v, %v; want true", ok, err)
 	}
 	b.wantRecord(t, push.Record{Epoch: 1, Committed: committed, Search: search})

@@ -40,7 +40,7 @@ var mutants = []mutant{
 	{"a commit settles every intent", commit, "		case ends.Before(a.began):", "		case true:"},
 	{"an intent settles at its deadline", commit, "		ends := intent.Deadline.Add(a.opts.IntentMargin)", "		ends := intent.Deadline"},
 	{"done beside somebody else's intent", commit, "	if !open.IsZero() {", "	if false {"},
-	{"recorded before it is pushed", protocol, "	a.record.Epoch = intent.Epoch\n", "	a.record.Epoch = intent.Epoch\n	_, _ = a.Store.Commit(ctx, a.ref, a.outcomeOf(intent), nil)\n"},
+	{"recorded before it is pushed", protocol, "	a.record.Epoch = intent.Epoch\n", "	a.record.Epoch = intent.Epoch\n	_, _ = a.Store.Commit(ctx, a.ref, a.outcomeOf(intent), nil, time.Time{})\n"},
 	{"a call is sent however late", vendor, "	if now.After(call.Deadline) {", "	if false {"},
 	{"an admission never runs out", protocol, "		Deadline: earlier(a.began.Add(a.opts.CallTimeout), admission.Expires),", "		Deadline: a.began.Add(a.opts.CallTimeout),"},
 	{"events until the end are covered", protocol, "	a.observe()\n	facts, record, err := a.Store.Load(ctx, a.ref)", "	facts, record, err := a.Store.Load(ctx, a.ref)\n	a.observe()"},
