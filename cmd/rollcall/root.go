@@ -34,6 +34,7 @@ func commands() []*cobra.Command {
 		newKeeperCommand(),
 		newDirtyCommand(),
 		newDeadLettersCommand(),
+		newSecretsCommand(),
 		newDemoCommand(),
 		newVersionCommand(),
 	}
