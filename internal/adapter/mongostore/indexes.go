@@ -43,6 +43,13 @@ var indexes = []struct {
 	// hold every record.
 	{recordsCollection, "tenant_next_change", bson.D{kv("tenant", 1), kv(nextChangeField, 1)}, having(nextChangeField)},
 	{recordsCollection, "taken_change", bson.D{kv(takenField+".at", 1)}, sparse},
+	// Deliveries.DueLanes, Due, Backlog; HeldTenants, Held; Prune, List.
+	{deliveriesCollection, "open_due", bson.D{kv("open.due", 1), kv("open.lane", 1)}, sparse},
+	{deliveriesCollection, "open_lane_due", bson.D{kv("open.lane", 1), kv("open.due", 1)}, sparse},
+	{deliveriesCollection, "open_filed", bson.D{kv("open.filed_at", 1)}, sparse},
+	{deliveriesCollection, "held_filed", bson.D{kv("held.tenant", 1), kv("held.filed_at", 1)}, sparse},
+	{deliveriesCollection, "state_at", bson.D{kv("state", 1), kv("at", 1)}, options.Index},
+	{poolsCollection, "day", bson.D{kv("day", 1)}, options.Index},
 	// Dirty.DueTenants, DueOf: a tenant's storm is not in another's way.
 	{dirtyCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, options.Index},
 	// Dirty.Due.

@@ -20,7 +20,10 @@ var (
 	placeCallbackToken = place{credentialsCollection, "callback.token"}
 	placeCallbackKey   = place{credentialsCollection, "callback.aes_key"}
 
-	places = []place{placeAppSecret, placeCallbackToken, placeCallbackKey}
+	places = []place{
+		placeAppSecret, placeCallbackToken, placeCallbackKey,
+		placeWebhookURL, placeWebhookSecret, placeRobotKey,
+	}
 )
 
 func (p place) String() string { return p.collection + "." + p.field }
