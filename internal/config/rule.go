@@ -114,9 +114,11 @@ func urlOf(schemes []string, t reflect.Type) rule {
 // namedRules are the forms that several variables share or that have no
 // parameter.
 var namedRules = map[string]rule{
-	"topic": matching("persistent://tenant/namespace/topic", `^persistent://[\w.=:-]+/[\w.=:-]+/[\w.=:%-]+$`, "is not a full topic name"),
-	"name":  matching("letters, digits, '.', '_', '-'; at most 100", `^[A-Za-z0-9._-]{1,100}$`, "holds other characters or is too long"),
-	"names": {text: "words separated by commas", check: checkNames},
+	"topic":    matching("persistent://tenant/namespace/topic", `^persistent://[\w.=:-]+/[\w.=:-]+/[\w.=:%-]+$`, "is not a full topic name"),
+	"name":     matching("letters, digits, '.', '_', '-'; at most 100", `^[A-Za-z0-9._-]{1,100}$`, "holds other characters or is too long"),
+	"names":    {text: "words separated by commas", check: checkNames},
+	"networks": {text: "networks such as 10.0.0.0/8,fd00::/8", check: func(string, reflect.Value) string { return "" }},
+	"sources":  {text: "sources such as https: or https://wework.qpic.cn, separated by commas", check: checkSources},
 	// Braces would change which slot of a Redis Cluster a key falls into.
 	"prefix":  matching("letters, digits, '.', '_', '-', ':'; at most 50", `^[A-Za-z0-9._:-]{1,50}$`, "holds other characters or is too long"),
 	"address": {text: "host:port or :port", check: checkAddress},

@@ -60,6 +60,8 @@ const (
 	Refused Ending = "refused"  // no token, or not for this
 	Limited Ending = "limited"  // too many requests from one address
 	NoVisit Ending = "no_visit" // not a person: a prefetch, a preview, a robot
+	// The following is told beside Drawn or Repeated.
+	NoWay Ending = "no_way" // the QR code of who was drawn cannot be had
 )
 
 // EndingOf names what became of a draw.

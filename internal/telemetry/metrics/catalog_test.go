@@ -78,6 +78,7 @@ func TestPrometheusNames(t *testing.T) {
 	}
 	touchAll(t, r)
 	touchKeeper(t, meter)
+	touchDraws(t, meter)
 
 	families, err := registry.Gather()
 	if err != nil {
