@@ -34,13 +34,15 @@ type Target struct {
 // escaped. An answer with 200 is a JSON object whose field Field is the user
 // ID, or the bare user ID.
 type HTTPDraw struct {
-	URL    string       `json:"url"`
-	Method string       `json:"method,omitempty"` // "" is POST: a draw changes the rotation
-	Field  string       `json:"field,omitempty"`  // "" is "member"
-	Client *http.Client `json:"-"`                // nil is http.DefaultClient
+	URL    string `json:"url"`
+	Method string `json:"method,omitempty"` // "" is POST: a draw changes the rotation
+	Field  string `json:"field,omitempty"`  // "" is "member"
+	// Header is sent with every request, such as Authorization.
+	Header map[string]string `json:"header,omitempty"`
+	Client *http.Client      `json:"-"` // nil is http.DefaultClient
 }
 
-// Draw asks the URL. Its errors do not hold it.
+// Draw asks the URL. Its errors hold neither that nor a header.
 func (d HTTPDraw) Draw(ctx context.Context, target Target) (string, error) {
 	address := strings.NewReplacer(
 		"{corp}", url.QueryEscape(target.Corp),
@@ -50,6 +52,9 @@ func (d HTTPDraw) Draw(ctx context.Context, target Target) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, orDefault(d.Method, http.MethodPost), address, nil)
 	if err != nil {
 		return "", errors.New("draw: the URL is malformed")
+	}
+	for name, value := range d.Header {
+		req.Header.Set(name, value)
 	}
 	resp, err := orDefault(d.Client, http.DefaultClient).Do(req)
 	if err != nil {

@@ -294,7 +294,7 @@ func TestStartScansRefuses(t *testing.T) {
 func TestHTTPDraw(t *testing.T) {
 	var asked string
 	answer := func(w http.ResponseWriter, r *http.Request) {
-		asked = r.Method + " " + r.URL.String()
+		asked = r.Method + " " + r.URL.String() + " " + r.Header.Get("Authorization")
 		switch r.URL.Query().Get("s") {
 		case "json":
 			fmt.Fprint(w, `{"member":"u1","staff":"u2"}`)
@@ -325,17 +325,18 @@ func TestHTTPDraw(t *testing.T) {
 		{"empty", "", "", "names nobody"},
 		{"a b&c", "", "", "http 418"},
 	} {
-		got, err := HTTPDraw{URL: url, Field: tc.field, Client: server.Client()}.Draw(t.Context(), Target{"c/1", "w 1", tc.state})
+		draw := HTTPDraw{URL: url, Field: tc.field, Header: map[string]string{"Authorization": "Bearer t"}, Client: server.Client()}
+		got, err := draw.Draw(t.Context(), Target{"c/1", "w 1", tc.state})
 		if got != tc.want || (err == nil) != (tc.wantErr == "") || (err != nil && !strings.Contains(err.Error(), tc.wantErr)) {
 			t.Errorf("%s, field %q: %q, %v", tc.state, tc.field, got, err)
 		}
 	}
-	if want := "POST /draw/c%2F1/w+1?s=a+b%26c"; asked != want {
+	if want := "POST /draw/c%2F1/w+1?s=a+b%26c Bearer t"; asked != want {
 		t.Errorf("asked %s, want %s", asked, want)
 	}
 	server.Close()
 	for _, bad := range []string{server.URL + "?key=hush", "http://[hush"} {
-		if _, err := (HTTPDraw{URL: bad}).Draw(t.Context(), Target{}); err == nil || strings.Contains(err.Error(), "hush") {
+		if _, err := (HTTPDraw{URL: bad, Header: map[string]string{"Authorization": "hush\n"}}).Draw(t.Context(), Target{}); err == nil || strings.Contains(err.Error(), "hush") {
 			t.Errorf("error %v", err)
 		}
 	}

@@ -203,14 +203,17 @@ func TestWireKeepsEverything(t *testing.T) {
 func TestPlanOfScans(t *testing.T) {
 	var w scansWire
 	body := `{"codes":[{"corp":"c","config_id":"w","weight":2,"drawn":true}],"corps":["d"],"rate":3,"zipf":1.1,"count":4,"seed":5,
-		"draw":{"url":"http://d/{state}","method":"GET","field":"staff"},"delay":{"p50":"1s","p99":"2s"},
+		"draw":{"url":"http://d/{state}","method":"GET","field":"staff","header":{"Authorization":"Bearer t"}},"delay":{"p50":"1s","p99":"2s"},
 		"add_share":0.1,"half_share":0.2,"loss_share":0.3,"duplicate_share":0.4}`
 	if err := json.Unmarshal([]byte(body), &w); err != nil {
 		t.Fatal(err)
 	}
 	want := wecomsim.Scans{
 		Codes: []wecomsim.ScanCode{{Corp: "c", ConfigID: "w", Weight: 2, Drawn: true}}, Corps: []string{"d"},
-		Rate: 3, Zipf: 1.1, Count: 4, Seed: 5, Draw: wecomsim.HTTPDraw{URL: "http://d/{state}", Method: "GET", Field: "staff"},
+		Rate: 3, Zipf: 1.1, Count: 4, Seed: 5,
+		Draw: wecomsim.HTTPDraw{
+			URL: "http://d/{state}", Method: "GET", Field: "staff", Header: map[string]string{"Authorization": "Bearer t"},
+		},
 		After: wecomsim.After{
 			Delay:    wecomsim.Latency{P50: time.Second, P99: 2 * time.Second},
 			AddShare: 0.1, HalfShare: 0.2, LossShare: 0.3, DuplicateShare: 0.4,
