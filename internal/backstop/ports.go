@@ -10,20 +10,23 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
-// Entry is a dirty code that is due.
+// Entry is a code that is due.
 type Entry struct {
 	push.Ref
-	Reason  reason.Reason // the first one it was marked with
-	Version string        // changes with every mark and postponement
+	// Reason is the first one that a dirty code was marked with, or
+	// reason.TimeChange.
+	Reason  reason.Reason
+	Due     time.Time
+	Version string // changes with all that happens to the entry
 }
 
-// DirtySet is the set of codes that could not be finished.
-type DirtySet interface {
-	push.Dirty
+// DueSet holds codes of which an event has to be published at some time: the
+// dirty ones, and those that time alone changes.
+type DueSet interface {
 	// DueTenants returns the tenants that have a code whose time has come.
 	DueTenants(ctx context.Context, now time.Time) ([]string, error)
-	// Due returns at most limit codes of a tenant whose time has come, the
-	// earliest first.
+	// Due returns at most limit codes of a tenant whose time has come. Of codes
+	// that nobody has been given before, the earliest come first.
 	Due(ctx context.Context, tenant string, now time.Time, limit int) ([]Entry, error)
 	// Remove takes out those entries whose version is still the one seen.
 	Remove(ctx context.Context, entries []Entry) error

@@ -32,27 +32,28 @@ type ReleaserOptions struct {
 	Logger   *slog.Logger
 }
 
-// Releaser gives dirty codes that are due back to the refreshers. Its methods
-// are not safe for concurrent use.
+// Releaser gives codes that are due to the refreshers. Its methods are not safe
+// for concurrent use.
 type Releaser struct {
-	dirty     DirtySet
+	due       DueSet
 	publisher Publisher
 	opts      ReleaserOptions
 	pace      *pace
 }
 
 // NewReleaser returns a Releaser. Its pace begins with a second's worth.
-func NewReleaser(dirty DirtySet, publisher Publisher, opts ReleaserOptions) *Releaser {
-	return &Releaser{dirty: dirty, publisher: publisher, opts: opts, pace: newPace(opts.TenantRate, opts.TotalRate)}
+func NewReleaser(due DueSet, publisher Publisher, opts ReleaserOptions) *Releaser {
+	return &Releaser{due: due, publisher: publisher, opts: opts, pace: newPace(opts.TenantRate, opts.TotalRate)}
 }
 
 // Released is what one sweep did, in codes.
 type Released struct {
-	ByReason      map[reason.Reason]int // given back, by the reason they were first marked with
+	ByReason      map[reason.Reason]int // given back, by the reason of their entries
 	Unpublishable int                   // postponed: no event can be made of them
+	Late          time.Duration         // the longest that one of those given back had been due
 }
 
-// Sweep publishes the dirty codes that are due, each tenant's earliest first and
+// Sweep publishes the codes that are due, each tenant's earliest first and
 // at its own pace. What is beyond the pace is not touched, not even read, so a
 // tenant with any number of them costs no more than one with a few, and stands
 // in nobody's way.
@@ -63,9 +64,9 @@ type Released struct {
 func (r *Releaser) Sweep(ctx context.Context) (Released, error) {
 	now := r.opts.Now()
 	out := Released{ByReason: map[reason.Reason]int{}}
-	tenants, err := r.dirty.DueTenants(ctx, now)
+	tenants, err := r.due.DueTenants(ctx, now)
 	if err != nil {
-		return out, fmt.Errorf("release dirty codes: %w", err)
+		return out, fmt.Errorf("release due codes: %w", err)
 	}
 	var failed []error
 	for range maxRounds {
@@ -91,7 +92,8 @@ func (r *Releaser) take(ctx context.Context, out *Released, done released) {
 	out.Unpublishable += len(done.unpublishable)
 	for _, entry := range done.stored {
 		out.ByReason[entry.Reason]++
-		r.opts.Logger.InfoContext(ctx, "dirty code released", "tenant", entry.Tenant, "code", entry.Code, "reason", entry.Reason)
+		out.Late = max(out.Late, r.opts.Now().Sub(entry.Due))
+		r.opts.Logger.InfoContext(ctx, "code released", "tenant", entry.Tenant, "code", entry.Code, "reason", entry.Reason)
 	}
 }
 
@@ -132,9 +134,9 @@ type released struct {
 
 func (r *Releaser) release(ctx context.Context, s share, now time.Time) released {
 	out := released{share: s}
-	entries, err := r.dirty.Due(ctx, s.tenant, now, s.codes)
+	entries, err := r.due.Due(ctx, s.tenant, now, s.codes)
 	if err != nil {
-		out.err = fmt.Errorf("read the dirty codes of tenant %s: %w", s.tenant, err)
+		out.err = fmt.Errorf("read the due codes of tenant %s: %w", s.tenant, err)
 		return out
 	}
 	if len(entries) == 0 {
@@ -146,7 +148,7 @@ func (r *Releaser) release(ctx context.Context, s share, now time.Time) released
 		case err == nil:
 			out.stored = append(out.stored, entries[i])
 		case errors.Is(err, ErrUnpublishable):
-			r.opts.Logger.ErrorContext(ctx, "no event can be made of a dirty code", "tenant", entries[i].Tenant, "code", entries[i].Code, "error", err)
+			r.opts.Logger.ErrorContext(ctx, "no event can be made of a code", "tenant", entries[i].Tenant, "code", entries[i].Code, "error", err)
 			out.unpublishable = append(out.unpublishable, entries[i])
 		case failures == 0:
 			first = err
@@ -156,7 +158,7 @@ func (r *Releaser) release(ctx context.Context, s share, now time.Time) released
 		}
 	}
 	if failures > 0 {
-		out.err = fmt.Errorf("publish %d of %d dirty codes of tenant %s: %w", failures, len(entries), s.tenant, first)
+		out.err = fmt.Errorf("publish %d of %d due codes of tenant %s: %w", failures, len(entries), s.tenant, first)
 	}
 	out.err = errors.Join(out.err, r.settle(ctx, out, now))
 	return out
@@ -167,13 +169,13 @@ func (r *Releaser) release(ctx context.Context, s share, now time.Time) released
 func (r *Releaser) settle(ctx context.Context, done released, now time.Time) error {
 	var failed []error
 	if len(done.stored) > 0 {
-		if err := r.dirty.Remove(ctx, done.stored); err != nil {
+		if err := r.due.Remove(ctx, done.stored); err != nil {
 			failed = append(failed, fmt.Errorf("remove the released codes of tenant %s: %w", done.tenant, err))
 		}
 	}
 	for _, entry := range done.unpublishable {
-		if err := r.dirty.Postpone(ctx, entry, now.Add(unpublishableFor)); err != nil {
-			failed = append(failed, fmt.Errorf("postpone dirty code %s: %w", entry.Code, err))
+		if err := r.due.Postpone(ctx, entry, now.Add(unpublishableFor)); err != nil {
+			failed = append(failed, fmt.Errorf("postpone code %s: %w", entry.Code, err))
 		}
 	}
 	return errors.Join(failed...)

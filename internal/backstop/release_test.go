@@ -23,7 +23,7 @@ func TestReleasesWhatIsDueAndNothingElse(t *testing.T) {
 	r.mark("acme", "now", t0)
 	r.mark("acme", "later", t0.Add(time.Millisecond))
 	out := r.sweep()
-	if diff := cmp.Diff(backstop.Released{ByReason: map[reason.Reason]int{reason.Overflow: 2}}, out); diff != "" {
+	if diff := cmp.Diff(backstop.Released{ByReason: map[reason.Reason]int{reason.Overflow: 2}, Late: time.Second}, out); diff != "" {
 		t.Errorf("released (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"due", "now"}, r.topic.codes()); diff != "" || r.left() != 1 {

@@ -77,7 +77,7 @@ func (r *rig) entries() []pushtest.Entry {
 
 func (r *rig) left() int { return len(r.entries()) }
 
-// dirtySet shows the fake of the push protocol's tests as a backstop.DirtySet.
+// dirtySet shows the fake of the push protocol's tests as a backstop.DueSet.
 type dirtySet struct {
 	*pushtest.Dirty
 	fail         string // "tenants", "due": this read fails
@@ -98,7 +98,7 @@ func (d *dirtySet) Due(ctx context.Context, tenant string, now time.Time, limit 
 	due, err := d.DueOf(ctx, tenant, now, limit)
 	out := make([]backstop.Entry, 0, len(due))
 	for _, e := range due {
-		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Version: e.Version})
+		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Due: e.Due, Version: e.Version})
 	}
 	return out, errors.Join(err, ctx.Err())
 }
@@ -120,6 +120,41 @@ func (d *dirtySet) Remove(ctx context.Context, entries []backstop.Entry) error {
 
 func (d *dirtySet) Postpone(ctx context.Context, e backstop.Entry, until time.Time) error {
 	_, err := d.Dirty.Postpone(ctx, e.Ref, e.Version, until)
+	return err
+}
+
+// changeSet shows the records' changes as a backstop.DueSet.
+type changeSet struct {
+	*pushtest.Changes
+	beforeRemove func()
+}
+
+func (c *changeSet) Due(ctx context.Context, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
+	taken, err := c.Take(ctx, tenant, now, limit)
+	var out []backstop.Entry
+	for _, change := range taken {
+		out = append(out, backstop.Entry{Ref: change.Ref, Reason: reason.TimeChange, Due: change.At, Version: change.Version})
+	}
+	return out, err
+}
+
+func (c *changeSet) Remove(ctx context.Context, entries []backstop.Entry) error {
+	if c.beforeRemove != nil {
+		c.beforeRemove()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if _, err := c.Finish(ctx, pushtest.Change{Ref: e.Ref, Version: e.Version}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *changeSet) Postpone(ctx context.Context, e backstop.Entry, until time.Time) error {
+	_, err := c.Changes.Postpone(ctx, pushtest.Change{Ref: e.Ref, Version: e.Version}, until)
 	return err
 }
 

@@ -66,6 +66,11 @@ const (
 	Unpublished Reason = "unpublished"  // its facts changed and the broker did not take the event
 )
 
+// Why the keeper publishes a code that nobody marked.
+const (
+	TimeChange Reason = "time_change" // time alone changes its verdict: a shift, a day, a quarantine has ended or begun
+)
+
 // Why something failed.
 const (
 	Transient     Reason = "transient"      // network, 5xx, system busy

@@ -110,7 +110,7 @@ func (k *keeper) pace() error {
 // every taking of the lease.
 func (k *keeper) work(ctx context.Context, _ int64) {
 	dirty := dirtySet{k.db.Dirty()}
-	releaser := backstop.NewReleaser(dirty, publisher{k.producer}, backstop.ReleaserOptions{
+	releaser := backstop.NewReleaser(dueCodes(k.db), publisher{k.producer}, backstop.ReleaserOptions{
 		TenantRate: k.tenantRate, TotalRate: k.totalRate, Parallel: sweepParallel, Now: time.Now, Logger: k.tel.Log,
 	})
 	marker := backstop.NewMarker(k.db.Store(), dirty, backstop.MarkerOptions{
@@ -122,7 +122,7 @@ func (k *keeper) work(ctx context.Context, _ int64) {
 	sweeps.Go(func() {
 		k.every(ctx, releaseEvery, metrics.SweepRelease, func() error {
 			released, err := releaser.Sweep(ctx)
-			k.metrics.Released(ctx, released.ByReason)
+			k.metrics.Released(ctx, released.ByReason, released.Late)
 			return err
 		})
 	})
@@ -176,7 +176,7 @@ func (d dirtySet) Due(ctx context.Context, tenant string, now time.Time, limit i
 	due, err := d.DueOf(ctx, tenant, now, limit)
 	out := make([]backstop.Entry, 0, len(due))
 	for _, e := range due {
-		entry := backstop.Entry{Ref: e.Ref, Version: e.Version}
+		entry := backstop.Entry{Ref: e.Ref, Due: e.Due, Version: e.Version}
 		if len(e.Reasons) > 0 {
 			entry.Reason = e.Reasons[0]
 		}
@@ -214,7 +214,7 @@ func (p publisher) Publish(ctx context.Context, entries []backstop.Entry) []erro
 	answers := make(chan answer, len(entries)) // nobody who answers late has to wait
 	now := time.Now()
 	for i, e := range entries {
-		event := refresh.Event{Tenant: e.Tenant, Code: e.Code, Reason: "dirty:" + e.Reason.String(), OccurredAt: now}
+		event := refresh.Event{Tenant: e.Tenant, Code: e.Code, Reason: eventReason(e), OccurredAt: now}
 		p.producer.PublishAsync(ctx, event, func(err error) { answers <- answer{i, published(err)} })
 	}
 	errs := make([]error, len(entries))

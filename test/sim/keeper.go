@@ -90,7 +90,7 @@ func (d dirtyOf) Due(ctx context.Context, tenant string, now time.Time, limit in
 	due, err := d.DueOf(ctx, tenant, now, limit)
 	out := make([]backstop.Entry, 0, len(due))
 	for _, e := range due {
-		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Version: e.Version})
+		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Due: e.Due, Version: e.Version})
 	}
 	return out, err
 }

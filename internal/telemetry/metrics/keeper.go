@@ -15,6 +15,7 @@ const (
 	nameTakeovers = "rollcall.keeper.takeovers"
 	nameSweep     = "rollcall.keeper.sweep"
 	nameReleased  = "rollcall.keeper.released"
+	nameLate      = "rollcall.keeper.late"
 	nameMarked    = "rollcall.keeper.marked"
 )
 
@@ -23,7 +24,7 @@ type Sweep string
 
 // The sweeps.
 const (
-	SweepRelease Sweep = "release" // dirty codes that are due
+	SweepRelease Sweep = "release" // codes that are due: dirty, or changed by time alone
 	SweepIntents Sweep = "intents" // pushes that were left without an outcome
 )
 
@@ -46,13 +47,19 @@ func keeping() []Instrument {
 			Labels:  []Label{{"sweep", []string{string(SweepRelease), string(SweepIntents), Other}}},
 			Buckets: []float64{0.025, 0.1, 0.25, 0.5, 1, 5, 30},
 			What:    "How long one sweep took.",
-			Action:  "release above 1 s: dirty codes come back more slowly than their tenants' pace; MongoDB or the broker is slow, or the indexes are missing.",
+			Action:  "release above 1 s: codes come back more slowly than their tenants' pace; MongoDB or the broker is slow, or the indexes are missing.",
 		},
 		{
 			Name: nameReleased, Prometheus: "rollcall_keeper_released_total", Kind: Counter, Unit: "{code}",
-			Labels: []Label{label("reason", nil, waits, failures)},
-			What:   "Dirty codes given back to the refreshers, by the reason they were first marked with.",
-			Action: "The counterpart of rollcall.parks. A code that comes back for the same failure again and again: `rollcall dirty` shows how often it was marked.",
+			Labels: []Label{label("reason", nil, waits, failures, []reason.Reason{reason.TimeChange})},
+			What:   "Codes given to the refreshers: dirty ones, by the reason they were first marked with, and those that time alone changes (time_change).",
+			Action: "For dirty codes the counterpart of rollcall.parks. A code that comes back for the same failure again and again: `rollcall dirty` shows how often it was marked. time_change follows shifts and midnights; none for a day, with schedules in use, means that records expect no change.",
+		},
+		{
+			Name: nameLate, Prometheus: "rollcall_keeper_late_seconds", Kind: Histogram, Unit: "s",
+			Buckets: []float64{1, 2, 5, 15, 60, 300, 1800, 7200},
+			What:    "How long the code that had waited longest had been due, of each sweep that gave codes to the refreshers.",
+			Action:  "Minutes after a midnight or an outage are right for a tenant with thousands of codes: docs/keeper.md has the arithmetic. Minutes at any other time: the pace (ROLLCALL_BUDGET_*) is below what is asked for, or no keeper worked for a while.",
 		},
 		{
 			Name: nameMarked, Prometheus: "rollcall_keeper_marked_total", Kind: Counter, Unit: "{code}",
@@ -68,6 +75,7 @@ type Keeper struct {
 	takeovers counter
 	sweep     histogram
 	released  counter
+	late      histogram
 	marked    counter
 
 	meter metric.Meter
@@ -81,6 +89,7 @@ func NewKeeper(meter metric.Meter) (*Keeper, error) {
 		takeovers: b.counter(nameTakeovers),
 		sweep:     b.histogram(nameSweep),
 		released:  b.counter(nameReleased),
+		late:      b.histogram(nameLate),
 		marked:    b.counter(nameMarked),
 		meter:     meter,
 	}
@@ -100,10 +109,14 @@ func (k *Keeper) Swept(ctx context.Context, sweep Sweep, took time.Duration) {
 	k.sweep.record(ctx, took, string(sweep), "")
 }
 
-// Released records codes given back, by the reason they were marked with.
-func (k *Keeper) Released(ctx context.Context, codes map[reason.Reason]int) {
+// Released records what one sweep gave to the refreshers: codes by reason, and
+// how long one of them had been due at most.
+func (k *Keeper) Released(ctx context.Context, codes map[reason.Reason]int, late time.Duration) {
 	for why, n := range codes {
 		k.released.addMany(ctx, n, why.String())
+	}
+	if len(codes) > 0 {
+		k.late.record(ctx, late, "", "")
 	}
 }
 

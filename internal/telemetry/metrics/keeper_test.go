@@ -24,11 +24,15 @@ func TestKeeperRecording(t *testing.T) {
 		{"a sweep", func(k *Keeper) { k.Swept(t.Context(), SweepRelease, 30*time.Millisecond) }, []string{`rollcall.keeper.sweep{sweep=release} 1 x 0.03`}},
 		{
 			"released codes", func(k *Keeper) {
-				k.Released(t.Context(), map[reason.Reason]int{reason.Overflow: 40, reason.Transient: 2})
+				k.Released(t.Context(), map[reason.Reason]int{reason.Overflow: 40, reason.Transient: 2}, time.Minute)
 			},
-			[]string{`rollcall.keeper.released{reason=overflow} 40`, `rollcall.keeper.released{reason=transient} 2`},
+			[]string{`rollcall.keeper.late{} 1 x 60`, `rollcall.keeper.released{reason=overflow} 40`, `rollcall.keeper.released{reason=transient} 2`},
 		},
-		{"nothing released", func(k *Keeper) { k.Released(t.Context(), nil) }, nil},
+		{
+			"codes that time changed", func(k *Keeper) { k.Released(t.Context(), map[reason.Reason]int{reason.TimeChange: 3}, 0) },
+			[]string{`rollcall.keeper.late{} 1 x 0`, `rollcall.keeper.released{reason=time_change} 3`},
+		},
+		{"nothing released", func(k *Keeper) { k.Released(t.Context(), nil, 0) }, nil},
 		{"marked codes", func(k *Keeper) { k.Marked(t.Context(), 3) }, []string{`rollcall.keeper.marked{} 3`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -80,7 +84,7 @@ func touchKeeper(t *testing.T, meter metric.Meter) {
 	k := newKeeper(t, meter)
 	k.TookOver(t.Context(), "released")
 	k.Swept(t.Context(), SweepRelease, time.Second)
-	k.Released(t.Context(), map[reason.Reason]int{reason.Overflow: 1})
+	k.Released(t.Context(), map[reason.Reason]int{reason.Overflow: 1}, time.Second)
 	k.Marked(t.Context(), 1)
 	if _, err := k.ObserveLease(func() bool { return true }); err != nil {
 		t.Fatal(err)
