@@ -32,6 +32,7 @@ func commands() []*cobra.Command {
 	return []*cobra.Command{
 		newRefresherCommand(),
 		newKeeperCommand(),
+		newIngressCommand(),
 		newDirtyCommand(),
 		newDeadLettersCommand(),
 		newSecretsCommand(),

@@ -59,7 +59,7 @@ func TestLabelsAreClosedSets(t *testing.T) {
 			}
 		}
 	}
-	if total > 700 {
+	if total > 1000 {
 		t.Errorf("up to %d series a process", total)
 	}
 }
@@ -79,6 +79,7 @@ func TestPrometheusNames(t *testing.T) {
 	touchAll(t, r)
 	touchKeeper(t, meter)
 	touchDraws(t, meter)
+	touchQuota(t, meter)
 
 	families, err := registry.Gather()
 	if err != nil {

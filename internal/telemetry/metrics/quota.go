@@ -51,10 +51,9 @@ func counting() []Instrument {
 		},
 		{
 			Name: nameCallbackTime, Prometheus: "rollcall_callback_duration_seconds", Kind: Histogram, Unit: "s",
-			Labels:  []Label{{"fate", callbackFates}},
 			Buckets: []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5},
 			What:    "From the first byte of a callback to its answer.",
-			Action:  "WeCom waits 5 s. taken above 1 s: MongoDB or the broker is slow, or too few instances.",
+			Action:  "WeCom waits 5 s. Above 1 s: MongoDB or the broker is slow, or too few instances.",
 		},
 		{
 			Name: nameAdditions, Prometheus: "rollcall_additions_total", Kind: Counter, Unit: "{event}",
@@ -135,7 +134,7 @@ func NewQuota(meter metric.Meter) (*Quota, error) {
 // Answered records a callback.
 func (q *Quota) Answered(ctx context.Context, fate callback.Fate, took time.Duration) {
 	q.callbacks.add(ctx, string(fate), "")
-	q.callbackTime.record(ctx, took, string(fate), "")
+	q.callbackTime.record(ctx, took, "", "")
 }
 
 // Judged records what an event was.
