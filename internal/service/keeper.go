@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/backstop"
 	"github.com/rollcall-dev/rollcall/internal/backstop/lease"
 	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/notify"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
@@ -19,10 +20,12 @@ import (
 
 // The keeper's rhythm.
 const (
-	releaseEvery  = time.Second
-	intentsEvery  = 15 * time.Second
-	intentsWhole  = 10 * time.Minute
-	sweepParallel = 16
+	releaseEvery   = time.Second
+	intentsEvery   = 15 * time.Second
+	intentsWhole   = 10 * time.Minute
+	additionsEvery = 5 * time.Second
+	forgetEvery    = 10 * time.Second
+	sweepParallel  = 16
 	// sweepLimit is the age of a sweep's last beat from which the process
 	// counts as hung: a broker that is away holds one up for its send timeout.
 	sweepLimit = 3 * time.Minute
@@ -39,6 +42,8 @@ type keeper struct {
 	metrics               *metrics.Keeper
 	db                    *mongostore.Database
 	producer              *refresh.Producer
+	quotas                *metrics.Quota
+	notices               notify.Filer
 	closers               closers
 	tenantRate, totalRate float64
 }
@@ -72,13 +77,20 @@ func (k *keeper) run(ctx context.Context, host *host) error {
 // open connects to everything; what it opened, closers ends.
 func (k *keeper) open() error {
 	var err error
-	if k.metrics, err = metrics.NewKeeper(k.tel.Meters.Meter("github.com/rollcall-dev/rollcall")); err != nil {
+	meter := k.tel.Meters.Meter("github.com/rollcall-dev/rollcall")
+	if k.metrics, err = metrics.NewKeeper(meter); err != nil {
+		return err
+	}
+	if k.quotas, err = metrics.NewQuota(meter); err != nil {
 		return err
 	}
 	if k.db, err = openMongo(k.cfg, "keeper"); err != nil {
 		return err
 	}
 	k.closers.add(k.db.Close)
+	if k.notices, err = newFiler(k.db, meter); err != nil {
+		return err
+	}
 	bus, err := pulsarbus.NewClient(busOptions(k.cfg, nil, k.tel))
 	if err != nil {
 		return err
@@ -119,6 +131,7 @@ func (k *keeper) work(ctx context.Context, _ int64) {
 	})
 	var sweeps sync.WaitGroup
 	sweeps.Go(func() { k.ensureIndexes(ctx) })
+	k.quota(ctx, &sweeps)
 	sweeps.Go(func() {
 		k.every(ctx, releaseEvery, metrics.SweepRelease, func() error {
 			released, err := releaser.Sweep(ctx)
@@ -134,6 +147,30 @@ func (k *keeper) work(ctx context.Context, _ int64) {
 		})
 	})
 	sweeps.Wait()
+}
+
+// quota completes what callbacks have begun, and works on fan-outs.
+func (k *keeper) quota(ctx context.Context, sweeps *sync.WaitGroup) {
+	l := newLoop(k.cfg, loopParts{
+		db: k.db, producer: k.producer, notices: k.notices, metrics: k.quotas, tel: k.tel,
+		rate: k.tenantRate, poll: fanOutPoll,
+	})
+	sweeps.Go(func() { l.runner.Run(ctx) })
+	sweeps.Go(func() {
+		k.every(ctx, additionsEvery, metrics.SweepAdditions, func() error {
+			completed, err := l.counter.Recover(ctx)
+			if completed > 0 {
+				k.tel.Log.InfoContext(ctx, "additions that were left behind are complete", "contacts", completed)
+			}
+			return err
+		})
+	})
+	sweeps.Go(func() {
+		k.every(ctx, forgetEvery, metrics.SweepForget, func() error {
+			_, err := l.counter.Forget(ctx)
+			return err
+		})
+	})
 }
 
 // every sweeps at once and then in its rhythm, until ctx ends. A sweep that
