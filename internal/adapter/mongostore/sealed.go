@@ -13,7 +13,7 @@ type place struct {
 	field      string // a path with dots
 }
 
-// The places. All of them are counted by SealStatus and renewed by Reseal: a
+// The places. All of them are counted and renewed by Secrets: a
 // new one has to be in this list.
 var (
 	placeAppSecret     = place{credentialsCollection, "secret"}
