@@ -24,16 +24,29 @@ func (c *Counter) Recover(ctx context.Context) (int, error) {
 	})
 }
 
+// maxPages bounds one sweep's forgetting; the next one goes on.
+const maxPages = 50
+
 // Forget lets the counters forget additions that have been done for long
 // enough, and returns how many.
-//
-// The counters come first: an addition that its contact has forgotten and a
-// counter has not would stay there for good.
 func (c *Counter) Forget(ctx context.Context) (int, error) {
-	before := c.opts.Now().Add(-c.opts.ForgetAfter)
+	forgotten := 0
+	for range maxPages {
+		n, more, err := c.forgetPage(ctx, c.opts.Now().Add(-c.opts.ForgetAfter))
+		forgotten += n
+		if err != nil || !more {
+			return forgotten, err
+		}
+	}
+	return forgotten, nil
+}
+
+// forgetPage tells the counters first: an addition that its contact has
+// forgotten and a counter has not would stay there for good.
+func (c *Counter) forgetPage(ctx context.Context, before time.Time) (n int, more bool, err error) {
 	found, err := c.Contacts.Done(ctx, before, sweepPage)
 	if err != nil {
-		return 0, fmt.Errorf("find additions to forget: %w", err)
+		return 0, false, fmt.Errorf("find additions to forget: %w", err)
 	}
 	var old []Counting
 	for _, known := range found {
@@ -44,10 +57,10 @@ func (c *Counter) Forget(ctx context.Context) (int, error) {
 		}
 	}
 	if len(old) == 0 {
-		return 0, nil
+		return 0, false, nil
 	}
 	if err := c.Counters.Forget(ctx, old); err != nil {
-		return 0, fmt.Errorf("forget additions: %w", err)
+		return 0, false, fmt.Errorf("forget additions: %w", err)
 	}
 	_, err = each(ctx, found, func(ctx context.Context, known Known) error {
 		// Somebody else's write is no harm: the next sweep finds it again.
@@ -56,7 +69,7 @@ func (c *Counter) Forget(ctx context.Context) (int, error) {
 		}
 		return nil
 	})
-	return len(old), err
+	return len(old), len(found) == sweepPage, err
 }
 
 func (a Addition) doneBefore(t time.Time) bool { return !a.Done.IsZero() && a.Done.Before(t) }

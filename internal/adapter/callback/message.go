@@ -97,7 +97,7 @@ func parse(text []byte) (message, error) {
 				return message{}, fmt.Errorf("%w: %s comes twice", errXML, name)
 			}
 			seen[name] = true
-			if *into, err = text1(d); err != nil {
+			if *into, err = textOf(d); err != nil {
 				return message{}, err
 			}
 		case xml.EndElement:
@@ -136,8 +136,8 @@ func root(d *xml.Decoder) error {
 	}
 }
 
-// text1 reads the text of an element that has no others within.
-func text1(d *xml.Decoder) (string, error) {
+// textOf reads the text of an element that has no others within.
+func textOf(d *xml.Decoder) (string, error) {
 	var b strings.Builder
 	for {
 		token, err := d.Token()
