@@ -26,15 +26,16 @@ type ingress struct {
 	redis   redis.UniversalClient
 	loop    *loop
 	web     *web
+	seams   []Seams // none but in a test
 	closers closers
 }
 
 // RunIngress serves callbacks, the API, draws and landing pages until ctx ends.
 // Then it takes no more requests, answers those on their way, stops its
 // fan-outs, which the keeper goes on with, and closes.
-func RunIngress(ctx context.Context, cfg config.Config, version string) error {
+func RunIngress(ctx context.Context, cfg config.Config, version string, seams ...Seams) error {
 	return runRole(ctx, cfg, "ingress", version, func(ctx context.Context, host *host) error {
-		i := &ingress{cfg: cfg, tel: host.tel}
+		i := &ingress{cfg: cfg, tel: host.tel, seams: seams}
 		return errors.Join(i.run(ctx, host), i.closers.close(ctx, cfg.Refresher.DrainTimeout))
 	})
 }
@@ -86,7 +87,7 @@ func (i *ingress) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	i.loop = newLoop(i.cfg, loopParts{db: i.db, producer: producer, notices: notices, metrics: m, tel: i.tel, rate: rate})
+	i.loop = newLoop(i.cfg, loopParts{db: i.db, producer: producer, notices: notices, metrics: m, tel: i.tel, rate: rate, seams: i.seams})
 	mux, err := i.routes(m)
 	if err != nil {
 		return err

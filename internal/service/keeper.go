@@ -46,14 +46,15 @@ type keeper struct {
 	notices               notify.Filer
 	closers               closers
 	tenantRate, totalRate float64
+	seams                 []Seams // none but in a test
 }
 
 // RunKeeper sweeps while it holds the keepers' lease, and stands by while
 // another one does, until ctx ends. Then it stops its sweeps and gives the lease
 // up, so that another one goes on at once.
-func RunKeeper(ctx context.Context, cfg config.Config, version string) error {
+func RunKeeper(ctx context.Context, cfg config.Config, version string, seams ...Seams) error {
 	return runRole(ctx, cfg, "keeper", version, func(ctx context.Context, host *host) error {
-		k := &keeper{cfg: cfg, tel: host.tel, health: host.health}
+		k := &keeper{cfg: cfg, tel: host.tel, health: host.health, seams: seams}
 		return errors.Join(k.run(ctx, host), k.closers.close(ctx, cfg.Refresher.DrainTimeout))
 	})
 }
@@ -153,7 +154,7 @@ func (k *keeper) work(ctx context.Context, _ int64) {
 func (k *keeper) quota(ctx context.Context, sweeps *sync.WaitGroup) {
 	l := newLoop(k.cfg, loopParts{
 		db: k.db, producer: k.producer, notices: k.notices, metrics: k.quotas, tel: k.tel,
-		rate: k.tenantRate, poll: fanOutPoll,
+		rate: k.tenantRate, poll: fanOutPoll, seams: k.seams,
 	})
 	sweeps.Go(func() { l.runner.Run(ctx) })
 	sweeps.Go(func() {

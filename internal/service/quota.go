@@ -53,21 +53,24 @@ type loopParts struct {
 	tel      *telemetry.Telemetry
 	rate     float64       // codes a second that a tenant's fan-outs release
 	poll     time.Duration // how often fan-outs are looked for; 0: only own ones
+	seams    []Seams       // none but in a test
 }
 
 func newLoop(cfg config.Config, parts loopParts) *loop {
 	out, store, jobs := topic{parts.producer}, parts.db.Quota(), parts.db.FanOuts()
 	l := &loop{publisher: publish.New(out, parts.db.Dirty(), publish.Options{Timeout: cfg.Ingress.PublishTimeout, Now: time.Now})}
-	l.runner = fanout.New(fanout.Ports{Store: jobs, Codes: jobs, Topic: out, Observer: parts.metrics}, fanout.Options{
+	running := fanout.Ports{Store: jobs, Codes: jobs, Topic: out, Observer: parts.metrics}
+	l.runner = fanout.New(through(running, parts.seams, func(s Seams) func(fanout.Ports) fanout.Ports { return s.FanOut }), fanout.Options{
 		Owner: cfg.Refresher.Instance, Lease: fanOutLease, Margin: fanOutMargin,
 		TenantRate: parts.rate, Burst: cfg.Ingress.FanOutBurst, Batch: fanOutBatch,
 		Jobs: fanOutJobs, TenantJobs: fanOutsOfOne, Poll: parts.poll, Now: time.Now, Logger: parts.tel.Log,
 	})
 	l.requests = kicking{jobs, l.runner}
-	l.counter = quota.New(quota.Ports{
+	counting := quota.Ports{
 		Facts: store, Contacts: store, Counters: store, Staff: store,
 		Publish: l.publisher, FanOuts: l.requests, Notices: parts.notices, Observer: parts.metrics,
-	}, quota.Options{ForgetAfter: forgetAfter, Overdue: overdueAfter, Now: time.Now})
+	}
+	l.counter = quota.New(through(counting, parts.seams, func(s Seams) func(quota.Ports) quota.Ports { return s.Quota }), quota.Options{ForgetAfter: forgetAfter, Overdue: overdueAfter, Now: time.Now})
 	return l
 }
 

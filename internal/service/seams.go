@@ -1,11 +1,13 @@
 package service
 
 import (
+	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/intake"
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/quota"
 )
 
-// Seams let a test binary stand between a refresher and the outside world: each
+// Seams let a test binary stand between a process and the outside world: each
 // function is given a port as it is wired and returns what is used in its
 // place. A nil function leaves its port alone. A product process passes none.
 type Seams struct {
@@ -15,6 +17,8 @@ type Seams struct {
 	Budget       func(push.Budget) push.Budget
 	Vendor       func(push.Vendor) push.Vendor
 	Dirty        func(push.Dirty) push.Dirty
+	Quota        func(quota.Ports) quota.Ports
+	FanOut       func(fanout.Ports) fanout.Ports
 }
 
 // through returns the port with the seams' decorators around it; those of the
