@@ -34,6 +34,7 @@ type Fleet struct {
 type Member struct {
 	name    string
 	addr    string // of its health and metrics
+	web     string // of callbacks and the API, of an ingress
 	cmd     *exec.Cmd
 	log     *os.File
 	done    chan struct{} // closed when the process is gone
@@ -49,24 +50,36 @@ func New(binary string, env []string, logDir string) *Fleet {
 // Name is the role and a number: "refresher-1".
 func (m *Member) Name() string { return m.name }
 
+// URL is where an ingress serves callbacks and the API.
+func (m *Member) URL() string { return "http://" + m.web }
+
+// Done is closed when the process has ended.
+func (m *Member) Done() <-chan struct{} { return m.done }
+
 // PID is the number of the process.
 func (m *Member) PID() int { return m.cmd.Process.Pid }
 
-// Start runs a role ("refresher", "keeper") and returns when it is ready.
-func (f *Fleet) Start(ctx context.Context, role string) (*Member, error) {
+// Start runs a role ("refresher", "keeper", "ingress") with more environment of
+// its own, and returns when it is ready.
+func (f *Fleet) Start(ctx context.Context, role string, env ...string) (*Member, error) {
 	addr, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	web, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
 	f.started++
-	m := &Member{name: fmt.Sprintf("%s-%d", role, f.started), addr: addr, done: make(chan struct{})}
+	m := &Member{name: fmt.Sprintf("%s-%d", role, f.started), addr: addr, web: web, done: make(chan struct{})}
 	f.mu.Unlock()
 	if m.log, err = os.Create(filepath.Join(f.logDir, m.name+".log")); err != nil {
 		return nil, fmt.Errorf("open the log of %s: %w", m.name, err)
 	}
 	m.cmd = exec.Command(f.binary, role) //nolint:noctx // it is stopped by signal and waited for, not cut off by a context
-	m.cmd.Env = append(append(os.Environ(), f.env...), "ROLLCALL_HTTP_ADDR="+addr, "ROLLCALL_REFRESHER_INSTANCE="+m.name)
+	m.cmd.Env = append(append(os.Environ(), f.env...), "ROLLCALL_HTTP_ADDR="+addr, "ROLLCALL_INGRESS_ADDR="+web, "ROLLCALL_REFRESHER_INSTANCE="+m.name)
+	m.cmd.Env = append(m.cmd.Env, env...)
 	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
 	m.cmd.SysProcAttr = childAttributes()
 	if err := m.cmd.Start(); err != nil {
@@ -120,6 +133,12 @@ func (f *Fleet) Kill(m *Member) error {
 	<-m.done
 	f.forget(m)
 	return nil
+}
+
+// Bury takes a process that ended by itself off the members.
+func (f *Fleet) Bury(m *Member) {
+	<-m.done
+	f.forget(m)
 }
 
 func (f *Fleet) forget(m *Member) {
