@@ -5,6 +5,8 @@ package redisrotation
 import (
 	"crypto/rand"
 	"errors"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -115,26 +117,60 @@ func drawAll(t *testing.T, r *Rotation, ref push.Ref) []draw.Turn {
 	return drawn
 }
 
+// What a draw costs on one hot code of 100 members: with the trail and without,
+// with a key and without. redis-us/draw is what the server itself says.
 func BenchmarkDrawOneHotCode(b *testing.B) {
-	r, ref := realRotation(b)
 	set := push.Set{}
 	for i := range 100 {
 		set.Seats = append(set.Seats, roster.Seat{Staff: string(rune('A'+i/10)) + string(rune('0'+i%10)), Headroom: -1})
 	}
-	if _, ok, err := r.Replace(b.Context(), ref, 0, set); err != nil || !ok {
-		b.Fatalf("replace: %v, %v", ok, err)
-	}
-	var failed atomic.Int64
-	b.SetParallelism(32)
-	b.RunParallel(func(p *testing.PB) {
-		for p.Next() {
-			if _, err := r.Draw(b.Context(), ref, ""); err != nil {
-				failed.Add(1)
+	for _, way := range []struct {
+		name  string
+		trail int
+		keyed bool
+	}{{"bare", 0, false}, {"trail", 50, false}, {"key", 0, true}, {"trail and key", 50, true}} {
+		b.Run(way.name, func(b *testing.B) {
+			r, ref := realRotation(b)
+			r.trail = way.trail
+			if _, ok, err := r.Replace(b.Context(), ref, 0, set); err != nil || !ok {
+				b.Fatalf("replace: %v, %v", ok, err)
 			}
-		}
-	})
-	if n := failed.Load(); n > 0 {
-		b.Errorf("%d draws failed", n)
+			before := scriptTime(b, r)
+			var failed, n atomic.Int64
+			b.SetParallelism(32)
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					key := ""
+					if way.keyed {
+						key = strconv.FormatInt(n.Add(1), 10)
+					}
+					if _, err := r.Draw(b.Context(), ref, key); err != nil {
+						failed.Add(1)
+					}
+				}
+			})
+			if n := failed.Load(); n > 0 {
+				b.Errorf("%d draws failed", n)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "draws/s")
+			b.ReportMetric((scriptTime(b, r)-before)/float64(b.N), "redis-us/draw")
+		})
 	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "draws/s")
+}
+
+// scriptTime is how long the server has spent in scripts, in microseconds.
+func scriptTime(b *testing.B, r *Rotation) float64 {
+	b.Helper()
+	info, err := r.client.Info(b.Context(), "commandstats").Result()
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(info, "cmdstat_evalsha:calls=")
+	_, rest, _ = strings.Cut(rest, "usec=")
+	text, _, _ := strings.Cut(rest, ",")
+	spent, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0 // no script has run yet
+	}
+	return spent
 }
