@@ -131,12 +131,18 @@ func TestTriesOfTwoDaysAreOneDebit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.hook.say = says(notify.Again{Cause: reason.Throttled, After: time.Hour}, notify.Accepted{})
+		pools := &countingPools{Pools: r.Memory}
+		r.ports.Pools = pools
+		r.d = notify.NewDispatcher(r.ports, r.opts)
 		wait(15*time.Hour + 30*time.Minute)
 		id := r.file("acme", "a")[0]
 		r.sweepFor(2 * time.Hour)
 		r.wantState(id, notify.Success)
 		if days := r.Paid("acme", id); !slices.Equal(days, []roster.Day{"20000101"}) {
 			t.Errorf("paid by %v; want the day of the first try", days)
+		}
+		if n := pools.debits.Load(); n != 1 {
+			t.Errorf("the pools were asked %d times; want once", n)
 		}
 	})
 }
@@ -185,26 +191,21 @@ func TestWhatWasLeftBehind(t *testing.T) {
 	}
 }
 
-// Whoever was paused beyond his time does not send any more.
-func TestAPausedOwnerDoesNotSend(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		id := r.file("acme", "a")[0]
-		r.ports.Queue = pausingQueue{r.Memory, notify.Sending, 31 * time.Second}
-		r.d = notify.NewDispatcher(r.ports, r.opts)
-		r.sweep()
-		r.wantState(id, notify.Sending)
-		if n := len(r.hook.got()); n != 0 {
-			t.Errorf("sent %d times after its time was up", n)
-		}
-		r.ports.Queue = pausingQueue{r.Memory, notify.InProgress, 31 * time.Second}
-		r.d = notify.NewDispatcher(r.ports, r.opts)
-		wait(time.Minute)
-		r.sweep()
-		if days := r.Paid("acme", id); len(days) != 1 {
-			t.Errorf("paid by %v", days)
-		}
-	})
+// Whoever was paused beyond his time does not go on: he neither pays nor sends.
+func TestAPausedOwnerDoesNotGoOn(t *testing.T) {
+	for state, paid := range map[notify.State]int{notify.InProgress: 0, notify.Sending: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			id := r.file("acme", "a")[0]
+			r.ports.Queue = pausingQueue{r.Memory, state, 31 * time.Second}
+			r.d = notify.NewDispatcher(r.ports, r.opts)
+			r.sweep()
+			r.wantState(id, state)
+			if days, sent := r.Paid("acme", id), r.hook.got(); len(days) != paid || len(sent) != 0 {
+				t.Errorf("after a pause when it was %s it is paid by %v and sent %d times; want %d and 0", state, days, len(sent), paid)
+			}
+		})
+	}
 }
 
 func TestAChannelThatIsGone(t *testing.T) {

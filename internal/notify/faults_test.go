@@ -64,3 +64,14 @@ func (p crashingPools) Debit(ctx context.Context, tenant string, day roster.Day,
 	_, _ = p.Memory.Debit(ctx, tenant, day, id, limit)
 	return false, errReset
 }
+
+// countingPools count what is asked of them.
+type countingPools struct {
+	notify.Pools
+	debits atomic.Int32
+}
+
+func (p *countingPools) Debit(ctx context.Context, tenant string, day roster.Day, id string, limit int) (bool, error) {
+	p.debits.Add(1)
+	return p.Pools.Debit(ctx, tenant, day, id, limit)
+}

@@ -29,7 +29,8 @@ type Queue interface {
 	Mover
 	// DueLanes returns the lanes that have a row with Due at or before now.
 	DueLanes(ctx context.Context, now time.Time) ([]Lane, error)
-	// Due returns at most limit such rows of a lane, the earliest first.
+	// Due returns at most limit such rows (at least 1) of a lane, the earliest
+	// first.
 	Due(ctx context.Context, lane Lane, now time.Time, limit int) ([]Delivery, error)
 }
 
@@ -38,7 +39,8 @@ type Shelf interface {
 	Mover
 	// HeldTenants returns the tenants that have a held row.
 	HeldTenants(ctx context.Context) ([]string, error)
-	// Held returns at most limit held rows of a tenant, the earliest filed first.
+	// Held returns at most limit held rows (at least 1) of a tenant, the earliest
+	// filed first.
 	Held(ctx context.Context, tenant string, limit int) ([]Delivery, error)
 }
 

@@ -67,7 +67,7 @@ func TestSteps(t *testing.T) {
 		{"the channel is gone", row(InProgress), func(d Delivery) Progress { return d.abandon(now, reason.NoChannel, "") }, Failed, func(p *Progress) {
 			p.Owner, p.Due, p.Cause = "", time.Time{}, reason.NoChannel
 		}},
-		{"it is about to be sent", row(InProgress), func(d Delivery) Progress { return d.begin(now, deadline) }, Sending, func(p *Progress) {
+		{"it is about to be sent", row(InProgress, func(p *Progress) { p.Paid = false }), func(d Delivery) Progress { return d.begin(now, deadline) }, Sending, func(p *Progress) {
 			p.Due, p.Tries, p.Paid = deadline, 2, true
 		}},
 		{"the receiver took it", row(Sending), settled(Accepted{}), Success, func(p *Progress) {

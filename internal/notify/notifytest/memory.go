@@ -82,7 +82,7 @@ func (m *Memory) Due(ctx context.Context, lane notify.Lane, now time.Time, limit
 	defer m.lock()()
 	rows := m.where(func(row notify.Delivery) bool { return row.Lane() == lane && due(row, now) })
 	slices.SortStableFunc(rows, func(a, b notify.Delivery) int { return a.Due.Compare(b.Due) })
-	return rows[:min(len(rows), limit)], ctx.Err()
+	return rows[:min(len(rows), max(limit, 1))], ctx.Err()
 }
 
 // HeldTenants returns the tenants with a held row.
@@ -100,7 +100,7 @@ func (m *Memory) Held(ctx context.Context, tenant string, limit int) ([]notify.D
 	defer m.lock()()
 	rows := m.where(func(row notify.Delivery) bool { return held(row) && row.Notice.Tenant == tenant })
 	slices.SortStableFunc(rows, func(a, b notify.Delivery) int { return a.FiledAt.Compare(b.FiledAt) })
-	return rows[:min(len(rows), limit)], ctx.Err()
+	return rows[:min(len(rows), max(limit, 1))], ctx.Err()
 }
 
 // Debit takes one delivery from a pool.
