@@ -146,10 +146,7 @@ func (d *Desk) rebuild(ctx context.Context, ref push.Ref) error {
 	_, err := d.rebuilds.do(ctx, ref, rebuildLimit, func(ctx context.Context) (struct{}, error) {
 		err := d.rebuilder.rebuild(ctx, ref)
 		d.ports.Observer.Rebuilt(ctx, err == nil)
-		switch {
-		case err == nil:
-			d.refresh(ctx, ref, whyRebuilt)
-		case lasting(err):
+		if err != nil && lasting(err) {
 			d.directory.refuse(ref, err)
 		}
 		return struct{}{}, err
@@ -157,6 +154,7 @@ func (d *Desk) rebuild(ctx context.Context, ref push.Ref) error {
 	if err != nil {
 		return fmt.Errorf("make the rotation set of code %s: %w", ref.Code, err)
 	}
+	d.refresh(ctx, ref, whyRebuilt) // by the first of them; the others do not wait for the broker
 	return nil
 }
 
@@ -167,7 +165,8 @@ func (d *Desk) refresh(ctx context.Context, ref push.Ref, why string) {
 	if !d.refreshed.due(ref, d.opts.Now()) {
 		return
 	}
-	if _, err := d.ports.Refresher.Refresh(ctx, ref, why); err != nil {
+	// Nobody else tries for a while, so a customer who hangs up must not end it.
+	if _, err := d.ports.Refresher.Refresh(context.WithoutCancel(ctx), ref, why); err != nil {
 		d.opts.Logger.WarnContext(ctx, "a code that wants recomputing could not be given to the refreshers",
 			"tenant", ref.Tenant, "code", ref.Code, "why", why, "error", err)
 	}

@@ -267,6 +267,35 @@ func TestAMissingSetIsMadeOnce(t *testing.T) {
 	})
 }
 
+// Those who did not make the set do not wait until the broker has the news of
+// it.
+func TestTheBrokerHoldsUpOneCustomer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		publishing := make(chan struct{})
+		w.before["refresh"] = func() { <-publishing }
+		served := make(chan error, 10)
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				_, err := w.draw("hot")
+				served <- err
+			})
+		}
+		synctest.Wait()
+		if len(served) != 9 {
+			t.Errorf("%d of 10 customers are served while the broker hangs, want 9", len(served))
+		}
+		close(publishing)
+		wg.Wait()
+		for range 10 {
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // The same when the one who works for all panics: the others are told, and the
 // next one tries again.
 func TestAPanicIsNotForEver(t *testing.T) {

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/rollcall-dev/rollcall/internal/draw"
@@ -38,13 +39,15 @@ func (s *Site) visited(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.Desk.Draw(r.Context(), draw.Request{
 		Code: r.PathValue("code"), Key: "page\x00" + name, Surface: draw.Page, From: network(s.opts.Proxies.client(r)),
 	})
+	if err == nil || errors.Is(err, draw.ErrUnavailable) { // then it may be the answer that was lost
+		s.keepVisit(w, r, name)
+	}
 	if err != nil {
 		p := problemOf(err)
 		setRetryAfter(w.Header(), p.retryAfter)
 		s.screen.show(w, r, p.Status, view{name: viewOf(draw.EndingOf(draw.Turn{}, err))})
 		return
 	}
-	s.keepVisit(w, r, name)
 	image := s.wayOf(r.Context(), draw.Page, answer)
 	if image == "" {
 		setRetryAfter(w.Header(), retryUnavailable)

@@ -62,8 +62,9 @@ func TestThePageWithoutAMember(t *testing.T) {
 			if strings.Contains(body, "<a href") != tt.link || strings.Contains(body, "<img") || strings.Contains(body, "secret-detail") {
 				t.Errorf("page:\n%s", body)
 			}
-			if cookies := w.Result().Cookies(); len(cookies) > 0 {
-				t.Errorf("cookies %v: nothing was drawn that a reload could repeat", cookies)
+			// Whoever tries again after an answer that may be lost gets that one.
+			if cookies := w.Result().Cookies(); len(cookies) > 0 != errors.Is(tt.err, draw.ErrUnavailable) {
+				t.Errorf("cookies %v", cookies)
 			}
 		})
 	}
