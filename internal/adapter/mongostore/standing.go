@@ -49,8 +49,7 @@ func before(field string, value any) bson.E {
 // activated: until WeCom says otherwise, for all that matters.
 const inactiveFor = 10 * 365 * 24 * time.Hour
 
-// whyInactive tells the quarantine of an inactive account from that of a
-// refused member, and is what a person reads.
+// whyInactive is what a person reads.
 const whyInactive = "WeCom says that the account is disabled or not activated"
 
 // Apply writes a change of a staff member that WeCom tells of. One that is older
@@ -64,7 +63,7 @@ func (q *Quota) Apply(ctx context.Context, change quota.StaffChange) (bool, erro
 	id := scoped(change.Tenant, change.Staff)
 	known, err := updateIf(ctx, q.staff, append(byID(id), before("told_at", change.At.Add(time.Millisecond))), q.staffUpdate(change))
 	if err == nil && known && change.Standing == quota.Active {
-		_, err = updateIf(ctx, q.staff, append(byID(id), kv("quarantined_why", whyInactive)), endQuarantine())
+		_, err = updateIf(ctx, q.staff, append(byID(id), q.inactive()), endQuarantine())
 	}
 	if err == nil && !known {
 		_, known, err = findOne[staffDoc](ctx, q.staff, id, fields([]string{"_id"}))
@@ -93,6 +92,14 @@ func (q *Quota) staffUpdate(change quota.StaffChange) bson.D {
 		set = append(set, kv("quarantined_until", q.now().Add(inactiveFor)), kv("quarantined_why", whyInactive))
 	}
 	return bson.D{kv("$set", set)}
+}
+
+// inactive finds somebody who is out because his account is: no refusal by
+// WeCom leaves a member out for as long. Its text says nothing: a push that was
+// under way may have been refused since, which noted its own and kept the later
+// end.
+func (q *Quota) inactive() bson.E {
+	return kv("quarantined_until", bson.D{kv("$gt", q.now().Add(inactiveFor/2))})
 }
 
 func endQuarantine() bson.D {
