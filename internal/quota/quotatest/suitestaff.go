@@ -1,0 +1,204 @@
+package quotatest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/quota"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
+
+func markOnce(t *testing.T, b Bench) {
+	b.seed()
+	b.mark(t, "li.na", "20261130", "x", true)
+	b.mark(t, "li.na", "20261130", "y", false)
+	b.mark(t, "li.na", "20261130", "x", true)
+	b.mark(t, "wang", "20261130", "x", true)
+	if on := b.staff(t, "li.na").RemovedOn; on != "20261130" {
+		t.Errorf("removed on %q", on)
+	}
+}
+
+func markLater(t *testing.T, b Bench) {
+	b.seed()
+	b.mark(t, "li.na", "20261130", "x", true)
+	b.mark(t, "li.na", "20261201", "y", true)
+	b.mark(t, "li.na", "20261130", "x", false) // the day is over
+	b.mark(t, "li.na", "20261201", "y", true)
+	if on := b.staff(t, "li.na").RemovedOn; on != "20261201" {
+		t.Errorf("removed on %q", on)
+	}
+	b.PutStaff("acme", roster.Staff{ID: "wang", RemovedOn: "20261130"}) // by hand
+	b.mark(t, "wang", "20261130", "x", false)
+	b.mark(t, "wang", "20261201", "x", true)
+}
+
+func markUnknown(t *testing.T, b Bench) {
+	b.seed()
+	for range 2 {
+		b.mark(t, "lina", "20261130", "x", false)
+	}
+	b.wantNobody(t, "lina")
+}
+
+func markRace(t *testing.T, b Bench) {
+	b.seed()
+	for n := range 3 {
+		day := roster.Day(fmt.Sprint(20261130 + n))
+		winners := race(t, func(i int) (bool, error) {
+			return b.Store.MarkRemoved(t.Context(), "acme", "li.na", day, fmt.Sprint("addition-", i))
+		})
+		if len(winners) != 1 {
+			t.Fatalf("winners %v of the mark of %s, want one", winners, day)
+		}
+		b.mark(t, "li.na", day, fmt.Sprint("addition-", winners[0]), true)
+	}
+}
+
+func (b Bench) mark(t *testing.T, staff string, day roster.Day, by string, want bool) {
+	t.Helper()
+	won, err := b.Store.MarkRemoved(t.Context(), "acme", staff, day, by)
+	wantAnswer(t, fmt.Sprintf("MarkRemoved of %s on %s by %s", staff, day, by), want, won, err)
+}
+
+func changeUnknown(t *testing.T, b Bench) {
+	b.seed()
+	for _, change := range []quota.StaffChange{{Standing: quota.Gone}, {Renamed: "lin"}, {Standing: quota.Active}} {
+		change.Tenant, change.Staff, change.At = "acme", "lina", b.instant()
+		known, err := b.Store.Apply(t.Context(), change)
+		wantAnswer(t, fmt.Sprintf("Apply(%+v)", change), false, known, err)
+	}
+	b.wantNobody(t, "lina")
+}
+
+func changeResigns(t *testing.T, b Bench) {
+	b.seed()
+	b.stand(t, quota.Gone, 0)
+	b.wantStaff(t, func(s *roster.Staff) { s.Resigned = true })
+	b.stand(t, quota.Active, time.Second)
+	b.wantStaff(t, func(*roster.Staff) {})
+}
+
+func changeDisables(t *testing.T, b Bench) {
+	b.seed()
+	b.stand(t, quota.Inactive, 0)
+	if until := b.staff(t, "li.na").QuarantinedUntil; until.Before(b.Now().AddDate(5, 0, 0)) {
+		t.Errorf("disabled until %v, want for years", until)
+	}
+	b.stand(t, "", time.Second) // says nothing of it
+	if b.staff(t, "li.na").QuarantinedUntil.IsZero() {
+		t.Error("a change that says nothing of the standing ended the quarantine")
+	}
+	b.stand(t, quota.Active, 2*time.Second)
+	b.wantStaff(t, func(*roster.Staff) {})
+}
+
+func changeRefused(t *testing.T, b Bench) {
+	b.seed()
+	until := b.instant().Add(time.Hour)
+	b.Quarantine("acme", "li.na", until)
+	b.stand(t, quota.Active, 0)
+	b.wantStaff(t, func(s *roster.Staff) { s.QuarantinedUntil = until })
+}
+
+// A push under way may be refused because of him, after his account was
+// disabled.
+func changeRefusedLater(t *testing.T, b Bench) {
+	b.seed()
+	b.stand(t, quota.Inactive, 0)
+	b.Quarantine("acme", "li.na", b.instant().Add(time.Hour))
+	b.stand(t, quota.Active, time.Second)
+	if until := b.staff(t, "li.na").QuarantinedUntil; until.After(b.instant().Add(2 * time.Hour)) {
+		t.Errorf("out until %v although his account is active again", until)
+	}
+}
+
+func changeOlder(t *testing.T, b Bench) {
+	b.seed()
+	b.stand(t, quota.Gone, 2*time.Second)
+	for _, older := range []quota.Standing{quota.Active, quota.Inactive} {
+		b.stand(t, older, time.Second)
+	}
+	b.wantStaff(t, func(s *roster.Staff) { s.Resigned = true })
+	b.stand(t, quota.Active, 3*time.Second)
+	b.wantStaff(t, func(*roster.Staff) {})
+}
+
+func changeRepeated(t *testing.T, b Bench) {
+	b.seed()
+	for range 3 {
+		b.stand(t, quota.Gone, 0)
+	}
+	b.wantStaff(t, func(s *roster.Staff) { s.Resigned = true })
+	b.stand(t, quota.Active, 0) // of the same second: the last one told
+	b.wantStaff(t, func(*roster.Staff) {})
+}
+
+func changeDepartment(t *testing.T, b Bench) {
+	b.seed()
+	b.apply(t, quota.StaffChange{Departments: []int64{1, 2}, At: b.instant()})
+	b.wantStaff(t, func(*roster.Staff) {})
+}
+
+func changeRenames(t *testing.T, b Bench) {
+	b.seed()
+	b.PutStaff("acme", roster.Staff{ID: "li.na", Presence: roster.Online, RemovedOn: "20261130"})
+	b.count(t, pair, b.addition("x"), quota.Counts{Total: 1, OnDay: 1, Company: 1})
+	added := map[roster.Day]int{b.today(): 1}
+	for range 2 {
+		b.apply(t, quota.StaffChange{Renamed: "lina", At: b.instant()})
+	}
+	want := roster.Staff{ID: "li.na", Presence: roster.Online, RemovedOn: "20261130", Added: added}
+	old := want
+	old.Resigned = true
+	wantSame(t, "the old name", old, b.staff(t, "li.na"))
+	want.ID = "lina"
+	wantSame(t, "the new name", want, b.staff(t, "lina"))
+}
+
+func changeRenamesToKnown(t *testing.T, b Bench) {
+	b.seed()
+	b.PutStaff("acme", roster.Staff{ID: "lina", Presence: roster.OfflineNow})
+	b.apply(t, quota.StaffChange{Renamed: "lina", At: b.instant()})
+	b.wantStaff(t, func(s *roster.Staff) { s.Resigned = true })
+	wantSame(t, "the new name", roster.Staff{ID: "lina", Presence: roster.OfflineNow}, b.staff(t, "lina"))
+}
+
+// stand tells of li.na's standing, some time after now.
+func (b Bench) stand(t *testing.T, standing quota.Standing, after time.Duration) {
+	t.Helper()
+	b.apply(t, quota.StaffChange{Standing: standing, At: b.instant().Truncate(time.Second).Add(after)})
+}
+
+// apply tells of a change of li.na, who is known.
+func (b Bench) apply(t *testing.T, change quota.StaffChange) {
+	t.Helper()
+	change.Tenant, change.Staff = "acme", "li.na"
+	known, err := b.Store.Apply(t.Context(), change)
+	wantAnswer(t, fmt.Sprintf("Apply(%+v)", change), true, known, err)
+}
+
+func (b Bench) staff(t *testing.T, id string) roster.Staff {
+	t.Helper()
+	staff, known := b.Facts(code).Staff[id]
+	if !known {
+		t.Fatalf("staff member %s is not known", id)
+	}
+	return staff
+}
+
+func (b Bench) wantNobody(t *testing.T, id string) {
+	t.Helper()
+	if staff, known := b.Facts(code).Staff[id]; known {
+		t.Errorf("staff member %s was made: %+v", id, staff)
+	}
+}
+
+// wantStaff fails unless li.na is as she was seeded, but for an edit.
+func (b Bench) wantStaff(t *testing.T, edit func(*roster.Staff)) {
+	t.Helper()
+	want := roster.Staff{ID: "li.na", Presence: roster.Online}
+	edit(&want)
+	wantSame(t, "li.na", want, b.staff(t, "li.na"))
+}
