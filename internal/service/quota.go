@@ -25,8 +25,8 @@ const (
 	// moment of the attempt that took it up.
 	overdueAfter = 10 * time.Second
 	// A fan-out whose process died goes on within the lease and a poll.
-	fanOutLease   = 6 * time.Second
-	fanOutMargin  = 2 * time.Second
+	fanOutLease   = 4 * time.Second
+	fanOutMargin  = 1500 * time.Millisecond
 	fanOutBatch   = 100
 	fanOutJobs    = 64
 	fanOutsOfOne  = 4
