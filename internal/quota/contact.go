@@ -8,9 +8,13 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
-// maxEntries is how many events of a pair are remembered. A retry older than
-// the last so many events of its pair would be taken for a new one.
-const maxEntries = 32
+// maxEntries is how many events of a pair are remembered, and minTrimmed how
+// many when some had to be dropped. One that is older than all of so many is
+// taken for a repeat.
+const (
+	maxEntries = 32
+	minTrimmed = maxEntries - 1
+)
 
 // Contact is what is known of a pair.
 type Contact struct {
@@ -64,23 +68,25 @@ const (
 // What is counted depends on the set of events alone, not on the order in which
 // they come or how often: the ends of the contact divide time, and between two
 // ends there are as many additions as there are full or half ones, whichever
-// are more.
+// are more. No event makes that number less, so those that one adds to it begin
+// with it.
 func (c Contact) Take(pair Pair, e Entry, now time.Time, zone *time.Location) (Contact, Judgement) {
 	at, found := slices.BinarySearchFunc(c.Entries, e, compareEntries)
-	if found {
+	if found || at == 0 && len(c.Entries) >= minTrimmed {
 		return c, Repeated
 	}
 	next := c
 	next.Entries = slices.Insert(slices.Clone(c.Entries), at, e)
 	next.Additions = slices.Clone(c.Additions)
-	counted := next.count(pair, at, now, zone)
-	if over := len(next.Entries) - maxEntries; over > 0 {
-		next.Entries = slices.Delete(next.Entries, 0, over)
+	more := needed(next.Entries) - needed(c.Entries)
+	for range more {
+		next.begin(pair, at, now, zone)
 	}
+	next.Entries = trim(next.Entries)
 	switch {
 	case !e.Change.adds():
 		return next, Ended
-	case counted:
+	case more > 0:
 		return next, Counted
 	}
 	return next, Merged
@@ -90,64 +96,84 @@ func compareEntries(a, b Entry) int {
 	return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Change, b.Change), cmp.Compare(a.State, b.State))
 }
 
-// count begins the additions that the entries hold and that are not counted,
-// now that the entry at has come in.
-func (c *Contact) count(pair Pair, at int, now time.Time, zone *time.Location) (counted bool) {
-	came := &c.Entries[at]
-	for _, span := range c.spans() {
-		for range missing(span) {
-			entry := came
-			if came.Counted || !came.Change.adds() {
-				entry = firstUncounted(span)
+// begin begins an addition with the entry at, or with one that was merged when
+// that one is an end.
+func (c *Contact) begin(pair Pair, at int, now time.Time, zone *time.Location) {
+	entry := &c.Entries[at]
+	if !entry.Change.adds() {
+		entry = c.merged()
+	}
+	if entry == nil { // no longer remembered
+		return
+	}
+	entry.Counted = true
+	c.Additions = append(c.Additions, Addition{
+		ID: pair.id(*entry), Code: entry.Code, Day: roster.DayOf(entry.At, zone), At: entry.At, Since: now,
+	})
+}
+
+// merged is the first entry without an addition in a span that has fewer than
+// it needs; nil when there is none.
+func (c *Contact) merged() *Entry {
+	for _, span := range spans(c.Entries) {
+		counted := 0
+		for _, e := range span {
+			if e.Counted {
+				counted++
 			}
-			entry.Counted = true
-			c.Additions = append(c.Additions, Addition{
-				ID: pair.id(*entry), Code: entry.Code, Day: roster.DayOf(entry.At, zone), At: entry.At, Since: now,
-			})
-			counted = true
 		}
-	}
-	return counted
-}
-
-// spans are the runs of entries between two ends.
-func (c *Contact) spans() [][]Entry {
-	var spans [][]Entry
-	begin := 0
-	for i := range c.Entries {
-		if !c.Entries[i].Change.adds() {
-			spans = append(spans, c.Entries[begin:i])
-			begin = i + 1
-		}
-	}
-	return append(spans, c.Entries[begin:])
-}
-
-// missing is how many additions of a span are not counted.
-func missing(span []Entry) int {
-	var full, half, counted int
-	for _, e := range span {
-		if e.Counted {
-			counted++
-		}
-		switch e.Change {
-		case Added:
-			full++
-		case HalfAdded:
-			half++
-		case Deleted, Unfollowed:
-		}
-	}
-	return max(full, half) - counted
-}
-
-func firstUncounted(span []Entry) *Entry {
-	for i := range span {
-		if !span[i].Counted {
+		if i := slices.IndexFunc(span, func(e Entry) bool { return !e.Counted }); i >= 0 && counted < needed(span) {
 			return &span[i]
 		}
 	}
-	return nil // missing has found one
+	return nil
+}
+
+// trim drops the oldest entries beyond maxEntries: of a span a full one together
+// with a half one, so that neither is left over and taken for an addition.
+func trim(entries []Entry) []Entry {
+	for len(entries) > maxEntries {
+		first := entries[0]
+		entries = entries[1:]
+		if !first.Change.adds() {
+			continue
+		}
+		other := func(e Entry) bool { return e.Change != first.Change }
+		if i := slices.IndexFunc(spans(entries)[0], other); i >= 0 {
+			entries = slices.Delete(entries, i, i+1)
+		}
+	}
+	return entries
+}
+
+// needed is how many additions some entries make.
+func needed(entries []Entry) int {
+	n := 0
+	for _, span := range spans(entries) {
+		var full, half int
+		for _, e := range span {
+			if e.Change == Added {
+				full++
+			} else {
+				half++
+			}
+		}
+		n += max(full, half)
+	}
+	return n
+}
+
+// spans are the runs of entries between two ends.
+func spans(entries []Entry) [][]Entry {
+	var spans [][]Entry
+	begin := 0
+	for i, e := range entries {
+		if !e.Change.adds() {
+			spans = append(spans, entries[begin:i])
+			begin = i + 1
+		}
+	}
+	return append(spans, entries[begin:])
 }
 
 // open are the additions that are not done.
