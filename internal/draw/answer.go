@@ -91,8 +91,9 @@ func lasting(err error) bool {
 	switch EndingOf(Turn{}, err) {
 	case Unknown, Native, Deleted, Invalid:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // unreadable tells what the facts say from a store that cannot be asked.

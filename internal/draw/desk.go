@@ -186,8 +186,7 @@ func (d *Desk) Last(ctx context.Context, code string, grant access.Grant) ([]Pas
 	return trail, nil
 }
 
-// log writes down who was drawn, and what is an operator's to see. Names that
-// strangers make up are not logged.
+// log writes down who was drawn, and what is an operator's to see.
 func (d *Desk) log(ctx context.Context, r Request, ref push.Ref, turn Turn, ending Ending, err error) {
 	switch ending {
 	case Drawn, Repeated:
@@ -206,5 +205,6 @@ func (d *Desk) log(ctx context.Context, r Request, ref push.Ref, turn Turn, endi
 		d.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "draw failed",
 			slog.String("tenant", ref.Tenant), slog.String("code", ref.Code), slog.String("ending", string(ending)),
 			slog.String("surface", string(r.Surface)), slog.String("from", r.From), slog.Any("error", err))
+	default: // what strangers ask for in vain is counted, not logged
 	}
 }

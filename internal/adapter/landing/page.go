@@ -83,6 +83,7 @@ func viewOf(ending draw.Ending) viewName {
 		return over
 	case draw.Unknown, draw.Native:
 		return nowhere
+	default:
+		return away
 	}
-	return away
 }

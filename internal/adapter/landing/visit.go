@@ -52,7 +52,7 @@ func visit(r *http.Request) string {
 // keepVisit has the browser name the visit again, for as long as its answer is
 // kept.
 func (s *Site) keepVisit(w http.ResponseWriter, r *http.Request, visit string) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // G124: over plain HTTP a secure cookie would not come back
 		Name: visitCookie, Value: visit, MaxAge: max(1, int(s.opts.RepeatWithin.Seconds())),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.opts.Proxies.secure(r),
 	})

@@ -158,8 +158,13 @@ func TestATrailThatIsNotOurs(t *testing.T) {
 
 func TestRepliesThatAreNotOurs(t *testing.T) {
 	for _, res := range [][]any{
-		nil, {"0"}, {int64(7)}, {int64(0)}, {int64(0), "a", int64(1), int64(2)},
-		{int64(0), int64(1), int64(1), int64(1), int64(1)}, {int64(3), "a", nil, int64(1), int64(1)},
+		nil,
+		{"0"},
+		{int64(7)},
+		{int64(0)},
+		{int64(0), "a", int64(1), int64(2)},
+		{int64(0), int64(1), int64(1), int64(1), int64(1)},
+		{int64(3), "a", nil, int64(1), int64(1)},
 	} {
 		if turn, err := parseTurn(res); !errors.Is(err, errReply) {
 			t.Errorf("%v: %+v, %v", res, turn, err)

@@ -40,13 +40,13 @@ func (m *Map[K, V]) Put(key K, value V) {
 
 // GetOrPut returns the entry of a key; when there is none, the one that it made
 // meanwhile. Of several callers at once all get the same.
-func (m *Map[K, V]) GetOrPut(key K, make func() V) V {
+func (m *Map[K, V]) GetOrPut(key K, build func() V) V {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if value, ok := m.get(key); ok {
 		return value
 	}
-	value := make()
+	value := build()
 	m.put(key, value)
 	return value
 }
