@@ -8,6 +8,8 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/contactway"
 	"github.com/rollcall-dev/rollcall/internal/contactway/waytest"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
 var fates = map[waytest.Fate]string{
@@ -146,6 +148,147 @@ func TestASleeperIsOvertaken(t *testing.T) {
 			}
 		})
 	}
+}
+
+// WeCom may take a call long after its margin, when the process that looks for
+// it has found nothing and made another. Then the one who gets the late answer
+// deletes what he made.
+func TestALateCallIsUndone(t *testing.T) {
+	for _, key := range []string{"code", "member"} {
+		t.Run(key, func(t *testing.T) {
+			w := newWorld()
+			ask := func() error {
+				if key == "member" {
+					_, err := w.maker().MemberWay(t.Context(), acme, "amy")
+					return err
+				}
+				_, _, err := w.maker().Create(t.Context(), acme)
+				return err
+			}
+			late := false
+			w.vendor.Refuse = func(contactway.Order) *push.CallError {
+				if !late {
+					late = true
+					w.pass(time.Hour)
+					w.settle(t)
+				}
+				return nil
+			}
+			if err := ask(); err != nil {
+				t.Errorf("the late one: %v; want what the code has", err)
+			}
+			if ways := w.ours(); len(ways) != 1 || w.events[contactway.EventSpare] != 1 {
+				t.Errorf("WeCom has %+v", ways)
+			}
+			if key == "code" {
+				w.wantOne(t)
+			}
+		})
+	}
+}
+
+// Of several contact ways with a row's marker one is taken.
+func TestSparesAreDeleted(t *testing.T) {
+	w := newWorld()
+	w.vendor.Fate = once("add", waytest.Unheard)
+	if _, _, err := w.maker().Create(t.Context(), acme); !errors.Is(err, contactway.ErrPending) {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"cfg-000", "cfg-002"} {
+		twin := w.ours()[0]
+		twin.ConfigID, twin.QRCode = id, "https://qr.example/"+id
+		w.vendor.Put(twin)
+	}
+	w.vendor.Fate = once("delete", waytest.Lost) // the first deletion fails: the sweep goes on with it
+	w.settle(t)
+	w.wantOne(t)
+	if held := w.create(t); held.ConfigID != "cfg-000" {
+		t.Errorf("the code has %s; want the same whoever looks", held.ConfigID)
+	}
+}
+
+// While one process looks for a contact way no other spends calls on it.
+func TestOneLooks(t *testing.T) {
+	w := newWorld()
+	w.vendor.Fate = once("add", waytest.Unheard)
+	if _, _, err := w.maker().Create(t.Context(), acme); !errors.Is(err, contactway.ErrPending) {
+		t.Fatal(err)
+	}
+	w.pass(time.Hour)
+	p := &process{}
+	p.before = func(op string) {
+		if op == "vendor.list" {
+			p.before = nil
+			if n, err := w.maker().Sweep(t.Context()); n != 0 || err != nil {
+				t.Errorf("the other sweep finished %d, %v", n, err)
+			}
+		}
+	}
+	if n, err := w.process(p).Sweep(t.Context()); n != 1 || err != nil {
+		t.Errorf("Sweep = %d, %v", n, err)
+	}
+	if n := w.vendor.Calls("list"); n != 1 {
+		t.Errorf("%d listings, want 1", n)
+	}
+	w.wantOne(t)
+}
+
+// A process that comes late with its own contact way leaves it alone while
+// another one, which has found it, is about to give it to the code.
+func TestAFoundContactWayIsNotDeleted(t *testing.T) {
+	w := newWorld()
+	found, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	finder := w.process(&process{before: func(op string) {
+		if op == "codes.give" {
+			close(found)
+			<-goOn
+		}
+	}})
+	late := &process{}
+	late.before = func(op string) {
+		if op == "rows.replace" {
+			late.before = nil
+			w.pass(time.Hour)
+			go func() {
+				defer close(ended)
+				if n, err := finder.Sweep(t.Context()); n != 1 || err != nil {
+					t.Errorf("Sweep = %d, %v", n, err)
+				}
+			}()
+			<-found
+		}
+	}
+	configID, _, err := w.process(late).Create(t.Context(), acme)
+	if configID != "cfg-001" || err != nil {
+		t.Errorf("Create = %q, %v", configID, err)
+	}
+	close(goOn)
+	<-ended
+	w.wantOne(t)
+}
+
+// The code is given its contact way while a process is about to delete it as
+// too much.
+func TestWhatTheCodeHasIsNotDeleted(t *testing.T) {
+	w := newWorld()
+	w.store.PutFacts(facts(nil))
+	p := &process{}
+	given := false
+	p.before = func(op string) {
+		switch {
+		case op == "codes.give":
+			w.store.PutFacts(facts(func(f *roster.Facts) { f.Code.ConfigID = "other" }))
+			given = true
+		case op == "codes.held" && given:
+			w.store.PutFacts(facts(func(f *roster.Facts) { f.Code.ConfigID = "cfg-001" }))
+		}
+	}
+	if _, _, err := w.process(p).Create(t.Context(), acme); !errors.Is(err, contactway.ErrPending) {
+		t.Errorf("Create = %v, want %v", err, contactway.ErrPending)
+	}
+	w.pass(time.Hour)
+	w.settle(t)
+	w.wantOne(t)
 }
 
 // create asks once more, as a client does that had no answer, and returns what

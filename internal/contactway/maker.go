@@ -108,10 +108,23 @@ func (m *Maker) Create(ctx context.Context, ref push.Ref) (configID, qrCode stri
 		return held.ConfigID, held.QRCode, nil
 	}
 	held, err = m.obtain(ctx, Key{Ref: ref}, asked)
+	if errors.Is(err, errUnwanted) {
+		held, err = m.has(ctx, ref)
+	}
 	if err != nil {
 		return "", "", fmt.Errorf("create the contact way of code %s: %w", ref.Code, err)
 	}
 	return held.ConfigID, held.QRCode, nil
+}
+
+// has returns the contact way that a code was given meanwhile; a code that is
+// deleted and has none counts as unknown.
+func (m *Maker) has(ctx context.Context, ref push.Ref) (Held, error) {
+	held, err := m.Codes.Held(ctx, ref)
+	if err == nil && held.ConfigID == "" {
+		err = push.ErrUnknownCode
+	}
+	return held, err
 }
 
 // MemberWay returns the address of the QR code with which a customer adds one
@@ -132,6 +145,9 @@ func (m *Maker) MemberWay(ctx context.Context, ref push.Ref, staff string) (qrUR
 		}
 		return held, err
 	})
+	if errors.Is(err, errUnwanted) {
+		err = push.ErrUnknownCode // a code that is deleted has no landing page
+	}
 	if err != nil {
 		return "", fmt.Errorf("the contact way of %s on code %s: %w", staff, ref.Code, err)
 	}

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -215,27 +217,31 @@ func TestMemberWay(t *testing.T) {
 	}
 }
 
-// A page that is opened a hundred times at once makes one contact way.
+// A page that is opened a hundred times at once makes one contact way, with the
+// calls of one.
 func TestMemberWayIsMadeOnce(t *testing.T) {
-	w := newWorld()
-	m := w.maker()
-	var pages sync.WaitGroup
-	var mu sync.Mutex
-	seen := map[string]bool{}
-	for range 100 {
-		pages.Go(func() {
-			url, err := m.MemberWay(t.Context(), acme, "amy")
-			mu.Lock()
-			defer mu.Unlock()
-			if seen[url] = true; err != nil {
-				t.Errorf("MemberWay: %v", err)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		var begun atomic.Int64
+		m := w.process(&process{before: func(op string) {
+			if op == "rows.insert" {
+				begun.Add(1)
+				<-time.After(time.Second) // all pages are open by then
 			}
-		})
-	}
-	pages.Wait()
-	if len(seen) != 1 || len(w.ours()) != 1 {
-		t.Errorf("pages show %v, WeCom has %d", seen, len(w.ours()))
-	}
+		}})
+		var pages sync.WaitGroup
+		for range 100 {
+			pages.Go(func() {
+				if url, err := m.MemberWay(t.Context(), acme, "amy"); url != "https://qr.example/cfg-001" || err != nil {
+					t.Errorf("MemberWay = %q, %v", url, err)
+				}
+			})
+		}
+		pages.Wait()
+		if begun.Load() != 1 || len(w.ours()) != 1 {
+			t.Errorf("begun %d times, WeCom has %d", begun.Load(), len(w.ours()))
+		}
+	})
 }
 
 // A refused member is not asked for with every customer, nor by the sweep.

@@ -208,29 +208,16 @@ func (m *Maker) remove(ctx context.Context, row Row) error {
 }
 
 // overtaken is about a contact way whose row was taken over before it could be
-// noted. Whoever took the row over has the marker, and looks for it; only when
+// noted. Whoever took the row over has the marker and looks for it; only when
 // the row is settled without it nobody will.
 func (m *Maker) overtaken(ctx context.Context, row Row, way Way) (Held, error) {
-	now, found, err := m.Rows.Get(ctx, row.Key)
-	if err != nil {
+	held, settled, err := m.settledOn(ctx, row)
+	switch {
+	case err != nil:
 		return Held{}, err
-	}
-	ours := found && now.Marker == row.Marker
-	if ours && now.ConfigID == "" {
+	case !settled:
 		return Held{}, ErrPending
-	}
-	held := Held{ConfigID: now.ConfigID, QRCode: now.QRCode}
-	if !ours && row.OfMember() {
-		held = Held{}
-	}
-	if !ours && !row.OfMember() {
-		// The row is removed after the code has its contact way, so what the
-		// code has now is final.
-		if held, err = m.Codes.Held(ctx, row.Ref); err != nil && !unwanted(err) {
-			return Held{}, err
-		}
-	}
-	if held.ConfigID == way.ConfigID {
+	case held.ConfigID == way.ConfigID:
 		return held, nil
 	}
 	row.Spare = []string{way.ConfigID}
@@ -242,4 +229,25 @@ func (m *Maker) overtaken(ctx context.Context, row Row, way Way) (Held, error) {
 		return Held{}, ErrPending
 	}
 	return held, nil
+}
+
+// settledOn is what others made of a row: the contact way they chose, if they
+// have chosen. A code's row is removed after the code has its contact way, so
+// without the row what the code has is final.
+func (m *Maker) settledOn(ctx context.Context, row Row) (held Held, settled bool, err error) {
+	now, found, err := m.Rows.Get(ctx, row.Key)
+	if err != nil {
+		return Held{}, false, err
+	}
+	if found && now.Marker == row.Marker {
+		return Held{ConfigID: now.ConfigID, QRCode: now.QRCode}, now.ConfigID != "", nil
+	}
+	if row.OfMember() {
+		return Held{}, true, nil
+	}
+	held, err = m.Codes.Held(ctx, row.Ref)
+	if unwanted(err) {
+		return Held{}, true, nil
+	}
+	return held, err == nil, err
 }

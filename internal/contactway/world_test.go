@@ -35,6 +35,10 @@ func newWorld() *world {
 	}
 	w.vendor = waytest.NewVendor(w.clock)
 	w.store.PutFacts(facts(nil))
+	// What else the company has at WeCom, made at the same time.
+	for _, remark := range []string{"", "their own", "rollcallers' desk"} {
+		w.vendor.Put(contactway.Way{ConfigID: "theirs " + remark, Kind: contactway.Multi, Remark: remark, State: "booth-7"})
+	}
 	return w
 }
 

@@ -1,0 +1,132 @@
+package contactway_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/contactway"
+	"github.com/rollcall-dev/rollcall/internal/contactway/waytest"
+)
+
+// Several processes create and sweep at once, in every order that a seed
+// chooses: they pause, die, and their calls are lost on the way there or back.
+// At the end WeCom has one contact way and the code has it.
+func TestAnySchedule(t *testing.T) {
+	seeds := uint64(1500)
+	if testing.Short() {
+		seeds = 200
+	}
+	for seed := range seeds {
+		s := newSchedule(seed)
+		s.play(t)
+		if t.Failed() {
+			t.Fatalf("seed %d:\n%s", seed, s.story())
+		}
+	}
+}
+
+// schedule runs one process at a time, from one operation to the next.
+type schedule struct {
+	world *world
+	rng   *rand.Rand
+	acts  []*actor
+	said  []string
+}
+
+// actor is a process that waits for its turn before every operation.
+type actor struct {
+	*process
+	name  string
+	turn  chan struct{} // one for each operation it may do
+	ready chan bool     // true: waits for its turn; false: ended
+}
+
+func newSchedule(seed uint64) *schedule {
+	s := &schedule{world: newWorld(), rng: rand.New(rand.NewPCG(seed, 7))}
+	s.world.vendor.Fate = func(op string) waytest.Fate {
+		fate := waytest.Answered
+		if s.rng.IntN(3) == 0 {
+			fate = waytest.Fate(1 + s.rng.IntN(3))
+		}
+		s.say("  %s: %s", op, fates[fate])
+		return fate
+	}
+	return s
+}
+
+func (s *schedule) say(format string, args ...any) {
+	s.said = append(s.said, fmt.Sprintf(format, args...))
+}
+
+func (s *schedule) story() string {
+	text := ""
+	for _, line := range s.said {
+		text += line + "\n"
+	}
+	return text
+}
+
+func (s *schedule) play(t *testing.T) {
+	for i := range 2 + s.rng.IntN(3) {
+		s.enter(t, fmt.Sprint("p", i))
+	}
+	for entered := len(s.acts); len(s.acts) > 0; {
+		s.step()
+		if entered < 12 && s.rng.IntN(12) == 0 {
+			s.enter(t, fmt.Sprint("p", entered)) // a later sweep, or somebody who asks again
+			entered++
+		}
+	}
+	s.world.vendor.Fate = nil
+	s.world.settle(t)
+	if _, _, err := s.world.maker().Create(t.Context(), acme); err != nil {
+		t.Errorf("asked at the end: %v", err)
+	}
+	s.world.settle(t)
+	s.world.wantOne(t)
+}
+
+// enter starts a process, up to its first operation.
+func (s *schedule) enter(t *testing.T, name string) {
+	a := &actor{process: &process{}, name: name, turn: make(chan struct{}), ready: make(chan bool)}
+	if s.rng.IntN(3) == 0 {
+		a.dieAt, a.applied = 1+s.rng.IntN(12), s.rng.IntN(2) == 0
+	}
+	a.before = func(op string) {
+		a.ready <- true
+		<-a.turn
+		s.say("%s %s %s", s.world.clock().Format("15:04:05"), a.name, op)
+	}
+	m := s.world.process(a.process)
+	sweeps := s.rng.IntN(2) == 0
+	go func() {
+		defer close(a.ready)
+		var err error
+		if sweeps {
+			_, err = m.Sweep(t.Context())
+		} else {
+			_, _, err = m.Create(t.Context(), acme)
+		}
+		if err != nil && !errors.Is(err, errDead) && !errors.Is(err, contactway.ErrPending) {
+			t.Errorf("%s: %v", a.name, err)
+		}
+	}()
+	if <-a.ready {
+		s.acts = append(s.acts, a)
+	}
+}
+
+// step lets a process do one operation, after a while.
+func (s *schedule) step() {
+	pauses := []time.Duration{0, 10 * time.Millisecond, time.Second, 10 * time.Second, 40 * time.Second, 5 * time.Minute}
+	s.world.pass(pauses[s.rng.IntN(len(pauses))])
+	i := s.rng.IntN(len(s.acts))
+	a := s.acts[i]
+	a.turn <- struct{}{}
+	if !<-a.ready {
+		s.acts = append(s.acts[:i], s.acts[i+1:]...)
+	}
+}
