@@ -31,9 +31,6 @@ const (
 	OpCopy          = "staff.apply.copy"
 	OpApply         = "staff.apply"
 	OpEndQuarantine = "staff.apply.end_quarantine"
-	OpRefresh       = "publish.refresh"
-	OpRequest       = "fan_outs.request"
-	OpFile          = "notices.file"
 )
 
 // Store is quota.Facts, Contacts, Counters and Staff in memory. Like a real one
