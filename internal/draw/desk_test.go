@@ -81,6 +81,10 @@ func TestDraw(t *testing.T) {
 			given: func(w *world) { w.before["replace"] = func() { w.set(seats("wang")) } },
 			staff: "wang", calls: "tenant draw version load replace refresh:rotation_set_rebuilt draw", ending: draw.Drawn,
 		},
+		"somebody else has made it already": {
+			given: func(w *world) { w.before["version"] = func() { w.set(seats("wang")) } },
+			staff: "wang", calls: "tenant draw version refresh:rotation_set_rebuilt draw", ending: draw.Drawn,
+		},
 		"WeCom picks": {
 			given: func(w *world) { w.family(roster.Native) },
 			err:   draw.ErrNative, calls: "tenant draw version load", ending: draw.Native,
@@ -355,6 +359,18 @@ func TestHangingUpIsNoOutage(t *testing.T) {
 	}
 }
 
+// He does not take the refresh with him that the code needs.
+func TestHangingUpDoesNotEndARefresh(t *testing.T) {
+	w := newWorld(t)
+	w.set(push.Set{})
+	ctx, cancel := context.WithCancel(t.Context())
+	w.before["refresh"] = cancel
+	_, _ = w.desk.Draw(ctx, draw.Request{Code: "hot"})
+	if strings.Contains(w.log.String(), "could not be given") {
+		t.Errorf("log: %s", &w.log)
+	}
+}
+
 func TestTheLastDraws(t *testing.T) {
 	w := newWorld(t)
 	for name, tt := range map[string]struct {
@@ -479,7 +495,7 @@ func (w *world) took() []string {
 	return calls
 }
 
-func (w *world) called(call string) error {
+func (w *world) called(ctx context.Context, call string) error {
 	name, _, _ := strings.Cut(call, ":")
 	w.mu.Lock()
 	w.calls = append(w.calls, call)
@@ -491,11 +507,11 @@ func (w *world) called(call string) error {
 	if failing {
 		return errGone
 	}
-	return nil
+	return ctx.Err() // nobody answers whoever does not wait
 }
 
 func (w *world) Draw(ctx context.Context, ref push.Ref, _ string) (draw.Turn, error) {
-	if err := w.called("draw"); err != nil {
+	if err := w.called(ctx, "draw"); err != nil {
 		return draw.Turn{}, err
 	}
 	w.mu.Lock()
@@ -503,8 +519,6 @@ func (w *world) Draw(ctx context.Context, ref push.Ref, _ string) (draw.Turn, er
 	switch {
 	case ref != hot:
 		w.t.Errorf("draw from %v", ref)
-	case ctx.Err() != nil:
-		return draw.Turn{}, ctx.Err()
 	case w.version == 0:
 		return draw.Turn{}, draw.ErrNoSet
 	case len(w.seats) == 0:
@@ -516,15 +530,15 @@ func (w *world) Draw(ctx context.Context, ref push.Ref, _ string) (draw.Turn, er
 	return turn, nil
 }
 
-func (w *world) Version(context.Context, push.Ref) (int64, error) {
-	err := w.called("version")
+func (w *world) Version(ctx context.Context, _ push.Ref) (int64, error) {
+	err := w.called(ctx, "version")
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.version, err
 }
 
-func (w *world) Replace(_ context.Context, _ push.Ref, seen int64, set push.Set) (int64, bool, error) {
-	if err := w.called("replace"); err != nil {
+func (w *world) Replace(ctx context.Context, _ push.Ref, seen int64, set push.Set) (int64, bool, error) {
+	if err := w.called(ctx, "replace"); err != nil {
 		return 0, false, err
 	}
 	w.mu.Lock()
@@ -537,8 +551,8 @@ func (w *world) Replace(_ context.Context, _ push.Ref, seen int64, set push.Set)
 	return is + 1, true, nil
 }
 
-func (w *world) TenantOf(_ context.Context, code string) (string, error) {
-	if err := w.called("tenant"); err != nil {
+func (w *world) TenantOf(ctx context.Context, code string) (string, error) {
+	if err := w.called(ctx, "tenant"); err != nil {
 		return "", err
 	}
 	facts, ok := w.facts[code]
@@ -548,15 +562,15 @@ func (w *world) TenantOf(_ context.Context, code string) (string, error) {
 	return facts.Code.Tenant, nil
 }
 
-func (w *world) Load(_ context.Context, ref push.Ref) (roster.Facts, push.Record, error) {
-	if err := w.called("load"); err != nil {
+func (w *world) Load(ctx context.Context, ref push.Ref) (roster.Facts, push.Record, error) {
+	if err := w.called(ctx, "load"); err != nil {
 		return roster.Facts{}, push.Record{}, err
 	}
 	return w.facts[ref.Code], push.Record{}, nil
 }
 
-func (w *world) AdvanceRound(_ context.Context, ref push.Ref, from int64) (bool, error) {
-	if err := w.called("advance"); err != nil {
+func (w *world) AdvanceRound(ctx context.Context, ref push.Ref, from int64) (bool, error) {
+	if err := w.called(ctx, "advance"); err != nil {
 		return false, err
 	}
 	f := w.facts[ref.Code]
@@ -565,12 +579,12 @@ func (w *world) AdvanceRound(_ context.Context, ref push.Ref, from int64) (bool,
 	return true, nil
 }
 
-func (w *world) Refresh(_ context.Context, _ push.Ref, why string) (publish.Place, error) {
-	return publish.Broker, w.called("refresh:" + why)
+func (w *world) Refresh(ctx context.Context, _ push.Ref, why string) (publish.Place, error) {
+	return publish.Broker, w.called(ctx, "refresh:"+why)
 }
 
-func (w *world) Trail(context.Context, push.Ref) ([]draw.Past, error) {
-	return []draw.Past{{Turn: draw.Turn{Staff: "li.na"}, At: w.now}}, w.called("trail")
+func (w *world) Trail(ctx context.Context, _ push.Ref) ([]draw.Past, error) {
+	return []draw.Past{{Turn: draw.Turn{Staff: "li.na"}, At: w.now}}, w.called(ctx, "trail")
 }
 
 func (w *world) Ended(_ context.Context, _ draw.Surface, ending draw.Ending, _ time.Duration) {

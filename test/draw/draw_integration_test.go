@@ -154,7 +154,7 @@ func TestDrawsASecond(t *testing.T) {
 	if *full {
 		length, limit = 10*time.Second, 5_000
 	}
-	open := func(h *house, ctx context.Context, _ string) error { return h.open(ctx) }
+	open := func(h *house, ctx context.Context, _ string) error { return h.visit(ctx) }
 	draw := func(h *house, ctx context.Context, key string) error {
 		_, free, err := h.draw(ctx, key)
 		if err == nil && !free {

@@ -26,6 +26,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/access"
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
 	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/draw"
 	"github.com/rollcall-dev/rollcall/internal/publish"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
@@ -81,9 +82,25 @@ func (r *roundTrips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 	}
 }
 
+// store is where the facts are.
+type store interface {
+	draw.Codes
+	draw.Facts
+}
+
+// newHouse returns a house of one code whose facts are the truth: a member for
+// each quota.
 func newHouse(t *testing.T, quotas ...int) *house {
 	t.Helper()
 	h := &house{T: t, truth: newTruth(quotas)}
+	h.open(h)
+	return h
+}
+
+// open starts the ingress's part on a store.
+func (h *house) open(facts store) {
+	t := h.T
+	t.Helper()
 	h.redis = connect(t)
 	ingress := connect(t)
 	ingress.AddHook(&h.trips)
@@ -97,7 +114,7 @@ func newHouse(t *testing.T, quotas ...int) *house {
 		t.Fatal(err)
 	}
 	drawing, err := service.NewDrawing(cfg, service.DrawingParts{
-		Redis: ingress, Store: h, Refresher: h, Ways: h,
+		Redis: ingress, Store: facts, Refresher: h, Ways: h,
 		Meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader())).Meter("test"),
 		Log:   slog.New(slog.NewJSONHandler(nowhere{}, nil)),
 	})
@@ -106,7 +123,6 @@ func newHouse(t *testing.T, quotas ...int) *house {
 	}
 	h.serve(drawing)
 	t.Cleanup(func() { h.forget(cfg.Redis.KeyPrefix) })
-	return h
 }
 
 func connect(t *testing.T) *redis.Client {
@@ -205,8 +221,8 @@ func (h *house) draw(ctx context.Context, key string) (drawn, bool, error) {
 	return d, true, err
 }
 
-// open opens the landing page as a phone does.
-func (h *house) open(ctx context.Context) error {
+// visit opens the landing page as a phone does.
+func (h *house) visit(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.server.URL+"/c/"+hot.Code, http.NoBody)
 	if err != nil {
 		return err
