@@ -191,11 +191,8 @@ func (m *Maker) obtain(ctx context.Context, key Key, why occasion) (Held, error)
 	if !found {
 		return m.begin(ctx, key)
 	}
-	if row.Phase == Done {
-		return Held{ConfigID: row.ConfigID, QRCode: row.QRCode}, nil
-	}
-	again := row.Phase == Refused && why == asked
-	if m.opts.Now().Before(row.NotBefore) && !again {
+	waits := row.Phase != Done && m.opts.Now().Before(row.NotBefore)
+	if again := row.Phase == Refused && why == asked; waits && !again {
 		return Held{}, pending(row)
 	}
 	return m.resume(ctx, row)
@@ -240,6 +237,8 @@ func (m *Maker) resume(ctx context.Context, row Row) (Held, error) {
 			return Held{}, err
 		}
 		return m.finish(ctx, row)
+	case Done:
+		return Held{ConfigID: row.ConfigID, QRCode: row.QRCode}, nil
 	}
 	return Held{}, fmt.Errorf("the row of %s is in phase %q, which this build does not know", row.Code, row.Phase)
 }

@@ -82,8 +82,12 @@ func TestRefusals(t *testing.T) {
 		errcode int
 		want    reason.Reason
 	}{
-		{41045, reason.WayCap}, {60111, reason.BadMember}, {40003, reason.BadMember}, {41054, reason.BadMember},
-		{40001, reason.Credentials}, {40058, reason.UnknownError},
+		{41045, reason.WayCap},
+		{60111, reason.BadMember},
+		{40003, reason.BadMember},
+		{41054, reason.BadMember},
+		{40001, reason.Credentials},
+		{40058, reason.UnknownError},
 	} {
 		w := newWorld()
 		m := w.maker()

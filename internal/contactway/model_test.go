@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,11 +63,7 @@ func (s *schedule) say(format string, args ...any) {
 }
 
 func (s *schedule) story() string {
-	text := ""
-	for _, line := range s.said {
-		text += line + "\n"
-	}
-	return text
+	return strings.Join(s.said, "\n")
 }
 
 func (s *schedule) play(t *testing.T) {

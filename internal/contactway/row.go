@@ -29,8 +29,8 @@ const (
 type Key struct {
 	push.Ref
 	Staff string // "" is the code's own
-	// Variant tells a member's ways apart by what they were made with; "" for
-	// the code's own, which a push changes.
+	// Variant tells a member's ways apart by what they were made with, without
+	// a slash; "" for the code's own, which a push changes.
 	Variant string
 }
 

@@ -50,6 +50,10 @@ var indexes = []struct {
 	{deliveriesCollection, "held_filed", bson.D{kv("held.tenant", 1), kv("held.filed_at", 1)}, sparse},
 	{deliveriesCollection, "state_at", bson.D{kv("state", 1), kv("at", 1)}, options.Index},
 	{poolsCollection, "day", bson.D{kv("day", 1)}, options.Index},
+	// Ways.HolderOf, Ways.DueTenants, Ways.Due.
+	{codesCollection, "tenant_config", bson.D{kv("tenant", 1), kv("config_id", 1)}, options.Index},
+	{waysCollection, "due", bson.D{kv("due", 1)}, sparse},
+	{waysCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, having("due")},
 	// Dirty.DueTenants, DueOf: a tenant's storm is not in another's way.
 	{dirtyCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, options.Index},
 	// Dirty.Due.
