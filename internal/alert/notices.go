@@ -24,14 +24,14 @@ func Throttled(tenant, api string, errcode int, until time.Time) Alert {
 	if errcode == errConcurrency {
 		return Alert{
 			Kind: reason.Throttled, Tenant: tenant, Subject: strconv.Itoa(errConcurrency),
-			Text: message("WeCom refuses calls: too many at once (45033)",
+			Text: Markdown("WeCom refuses calls: too many at once (45033)",
 				"tenant", tenant, "API", api, "next call", instant(until),
 				"look at", "other software that calls with the same corp. Rollcall lowers this tenant's calls in flight by itself; only if this repeats for an hour, lower ROLLCALL_REFRESHER_TENANT_IN_FLIGHT."),
 		}
 	}
 	return Alert{
 		Kind: reason.Blocked, Tenant: tenant, Subject: strconv.Itoa(errcode),
-		Text: message(fmt.Sprintf("WeCom blocks an API: too many calls (%d)", errcode),
+		Text: Markdown(fmt.Sprintf("WeCom blocks an API: too many calls (%d)", errcode),
 			"tenant", tenant, "API", api, "blocked until", instant(until),
 			"look at", "other software that calls with the same corp or from the same address, which shares the limit; then ROLLCALL_BUDGET_*. Until then this tenant's codes wait with reason blocked, and nothing is lost."),
 	}
@@ -45,7 +45,7 @@ func Throttles(errcode int) bool { return errcode == errFrequency || errcode == 
 func Suspended(tenant, detail string) Alert {
 	return Alert{
 		Kind: reason.Suspended, Tenant: tenant,
-		Text: message("A tenant is suspended: WeCom refuses its credentials",
+		Text: Markdown("A tenant is suspended: WeCom refuses its credentials",
 			"tenant", tenant, "answer", detail,
 			"look at", "the app's secret, its trusted IPs and whether it is enabled. All codes of the tenant wait until one probe succeeds."),
 	}
@@ -56,7 +56,7 @@ func Suspended(tenant, detail string) Alert {
 func Quarantined(tenant, staff, detail string) Alert {
 	return Alert{
 		Kind: reason.Quarantined, Tenant: tenant,
-		Text: message("A member is quarantined: WeCom refuses him",
+		Text: Markdown("A member is quarantined: WeCom refuses him",
 			"tenant", tenant, "member", staff, "answer", detail,
 			"look at", "whether he is activated, verified, has customer contact and is visible to the app."),
 	}
@@ -67,7 +67,7 @@ func Quarantined(tenant, staff, detail string) Alert {
 func IntentsOpen(ref push.Ref, open, most int) Alert {
 	return Alert{
 		Kind: reason.Unsettled, Tenant: ref.Tenant, Subject: ref.Code,
-		Text: message("Pushes of a code stay without a known outcome",
+		Text: Markdown("Pushes of a code stay without a known outcome",
 			"tenant", ref.Tenant, "code", ref.Code, "open", fmt.Sprintf("%d of %d", open, most),
 			"look at", "the network between Rollcall and WeCom: calls are sent and their answers do not come back."),
 	}
@@ -78,7 +78,7 @@ func IntentsOpen(ref push.Ref, open, most int) Alert {
 func RedisDown(detail string) Alert {
 	return Alert{
 		Kind: reason.StoreDown,
-		Text: message("Redis does not answer",
+		Text: Markdown("Redis does not answer",
 			"cause", detail,
 			"look at", "Redis. Until then each instance paces itself by its own share of the budget, and codes with a landing page wait."),
 	}
@@ -89,7 +89,7 @@ func RedisDown(detail string) Alert {
 func NotificationsHeld(tenant, day string, pool int) Alert {
 	return Alert{
 		Kind: reason.PoolExhausted, Tenant: tenant,
-		Text: message("Notifications of a tenant are held: its daily pool is used up",
+		Text: Markdown("Notifications of a tenant are held: its daily pool is used up",
 			"tenant", tenant, "day", day, "pool", strconv.Itoa(pool),
 			"look at", "`rollcall deliveries list --state held`. They go on at the tenant's next midnight, or when its daily pool is made larger."),
 	}
@@ -102,8 +102,10 @@ func instant(at time.Time) string {
 	return at.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// message is a title and lines of name and value.
-func message(title string, lines ...string) string {
+// Markdown is a message in the form of all that Rollcall writes to a group: a
+// title, and lines of name and value. Values are made plain: none marks up,
+// mentions or ends a line, and each is cut to 300 bytes.
+func Markdown(title string, lines ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Rollcall: %s**", title)
 	for i := 0; i+1 < len(lines); i += 2 {
