@@ -34,6 +34,7 @@ func commands() []*cobra.Command {
 		newKeeperCommand(),
 		newIngressCommand(),
 		newDirtyCommand(),
+		newFanOutsCommand(),
 		newDeadLettersCommand(),
 		newSecretsCommand(),
 		newDemoCommand(),

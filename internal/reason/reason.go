@@ -83,9 +83,13 @@ const (
 	UnknownCode   Reason = "unknown_code"   // no such code in the facts
 	InvalidFacts  Reason = "invalid_facts"  // the facts contradict themselves (an unknown time zone)
 	WrongTenant   Reason = "wrong_tenant"   // the event names another tenant than the code's
-	WayCap        Reason = "way_cap"        // WeCom makes no more contact ways for the company
-	WayTaken      Reason = "way_taken"      // the contact way is another code's
-	WayUnfit      Reason = "way_unfit"      // the contact way is of a kind that a code cannot use
+)
+
+// Why a contact way cannot be had.
+const (
+	WayCap   Reason = "way_cap"   // WeCom makes no more contact ways for the company
+	WayTaken Reason = "way_taken" // the contact way is another code's
+	WayUnfit Reason = "way_unfit" // the contact way is of a kind that a code cannot use
 )
 
 // Why many codes are recomputed at once (a fan-out), beside what takes a member

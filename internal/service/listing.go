@@ -8,6 +8,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/push"
 )
 
@@ -80,6 +81,35 @@ func pages[T any](ctx context.Context, list lister[T], ref func(T) push.Ref) ite
 					return
 				}
 				after = ref(item)
+			}
+			if len(page) < listPage {
+				return
+			}
+		}
+	}
+}
+
+// ListFanOuts yields the newest fan-out of each scope of a tenant, or of all
+// tenants for "", in the order of their IDs.
+func ListFanOuts(ctx context.Context, cfg config.Config, tenant string) iter.Seq2[fanout.Job, error] {
+	return func(yield func(fanout.Job, error) bool) {
+		db, err := openMongo(cfg, "operator")
+		if err != nil {
+			yield(fanout.Job{}, err)
+			return
+		}
+		defer func() { _ = db.Close(ctx) }() // the process ends with the listing
+		for after := ""; ; {
+			page, err := db.FanOuts().List(ctx, tenant, after, listPage)
+			if err != nil {
+				yield(fanout.Job{}, err)
+				return
+			}
+			for _, job := range page {
+				if !yield(job, nil) {
+					return
+				}
+				after = job.ID
 			}
 			if len(page) < listPage {
 				return

@@ -133,9 +133,14 @@ func (r *refresher) assemble() error {
 	if err != nil {
 		return err
 	}
+	notices, err := newFiler(r.db, r.tel.Meters.Meter("github.com/rollcall-dev/rollcall"))
+	if err != nil {
+		return err
+	}
+	store := alertingStore{spreadingStore{r.db.Store(), r.db.FanOuts(), notices, time.Now}, r.alert}
 	limited := newConcurrency(observedVendor{wecom, r.metrics}, r.cfg.Refresher.TenantInFlight, r.setTenantCap)
 	r.protocol = push.New(decoratedPush(push.Ports{
-		Store: alertingStore{r.db.Store(), r.alert}, Rotation: rotation, Budget: observedBudget{alertingBudget{budget, r.alert}, r.metrics}, Vendor: limited, Breaker: wecom,
+		Store: store, Rotation: rotation, Budget: observedBudget{alertingBudget{budget, r.alert}, r.metrics}, Vendor: limited, Breaker: wecom,
 	}, r.seams), protocolOptions(r.cfg))
 	r.intake = intake.New(decoratedIntake(intake.Ports{
 		Subscription: r.bus, Refresher: r.protocol, Dirty: r.db.Dirty(), Observer: observer{r.metrics},

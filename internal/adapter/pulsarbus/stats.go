@@ -9,6 +9,9 @@ import (
 
 // Stats is what the broker says about a subscription, over all partitions.
 type Stats struct {
+	// Published is how many messages the topic has taken since the broker took
+	// it over.
+	Published int64
 	// Backlog is the number of messages not acked yet, delivered or not. Work
 	// that can be done now is Backlog minus what the refreshers hold.
 	Backlog int64
@@ -50,6 +53,7 @@ func (a *Admin) Stats(ctx context.Context, topic, subscription string) (Stats, e
 	var total Stats
 	found := false
 	for _, t := range topics {
+		total.Published += t.MsgInCounter
 		if s, ok := t.Subscriptions[subscription]; ok {
 			found = true
 			total.add(s)
@@ -89,6 +93,7 @@ func (a *Admin) topicStats(ctx context.Context, name string) ([]topicStats, erro
 
 // topicStats and subscriptionStats are what we read of the broker's answer.
 type topicStats struct {
+	MsgInCounter  int64                        `json:"msgInCounter"`
 	Subscriptions map[string]subscriptionStats `json:"subscriptions"`
 }
 
