@@ -18,6 +18,7 @@ type Config struct {
 	Refresher Refresher `about:"The consumer: how much is done at once, and how long a code waits."`
 	Keeper    Keeper    `about:"The keeper: when another one takes over."`
 	Ingress   Ingress   `about:"The HTTP side: callbacks, the API, draws. Fan-outs keep to the same pace in the keeper."`
+	API       API       `about:"The HTTP API: tokens, and how much one of them may ask for."`
 	Lane      Lane      `about:"Which codes are pushed at once and which at intervals."`
 	Draw      Draw      `about:"The landing page: who may open it how often, and what it may load."`
 	Alert     Alert     `about:"Who is told of what cannot wait: that WeCom blocks a tenant, or that Redis is gone."`

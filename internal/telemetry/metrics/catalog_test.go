@@ -80,6 +80,7 @@ func TestPrometheusNames(t *testing.T) {
 	touchKeeper(t, meter)
 	touchDraws(t, meter)
 	touchQuota(t, meter)
+	touchAPI(t, meter)
 
 	families, err := registry.Gather()
 	if err != nil {
