@@ -1,6 +1,7 @@
 package contactway_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -40,6 +41,26 @@ func TestCreate(t *testing.T) {
 	if n := w.vendor.Calls("add"); n != 1 || w.vendor.Calls("list") != 0 {
 		t.Errorf("%d adds and %d listings; want one call in all", n, w.vendor.Calls("list"))
 	}
+}
+
+// Whoever asked may go away: what was begun is brought to its end.
+func TestCreateForSomebodyWhoLeaves(t *testing.T) {
+	w := newWorld()
+	ctx, leave := context.WithCancel(t.Context())
+	var broken []string
+	m := w.process(&process{before: func(op string) {
+		if op == "vendor.add" {
+			leave()
+		}
+	}, with: func(ctx context.Context, op string) {
+		if ctx.Err() != nil {
+			broken = append(broken, op)
+		}
+	}})
+	if _, _, err := m.Create(ctx, acme); err != nil || len(broken) > 0 {
+		t.Errorf("Create = %v, broken off at %v", err, broken)
+	}
+	w.wantOne(t)
 }
 
 // WeCom takes no empty list, and a code may be made at night.

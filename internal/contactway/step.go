@@ -34,8 +34,12 @@ func (m *Maker) addAgain(ctx context.Context, row Row) (Held, error) {
 	return m.add(ctx, row, order)
 }
 
-// add makes the call that the row announces.
+// add makes the call that the row announces. From here on it does not matter
+// whether whoever asked still waits: a call that is broken off has to be looked
+// for.
 func (m *Maker) add(ctx context.Context, row Row, order Order) (Held, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.opts.SendWithin+m.opts.Margin)
+	defer cancel()
 	order.Remark = row.Marker
 	order.SendBy = row.NotBefore.Add(-m.opts.Margin)
 	way, err := m.Vendor.Add(ctx, row.Tenant, order)

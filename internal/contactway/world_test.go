@@ -158,8 +158,9 @@ type process struct {
 	dieAt int
 	// applied: the operation at which it dies takes effect.
 	applied bool
-	// before runs ahead of each operation.
+	// before runs ahead of each operation, and with sees its context then.
 	before func(op string)
+	with   func(ctx context.Context, op string)
 
 	mu   sync.Mutex
 	done int
@@ -169,7 +170,7 @@ type process struct {
 var errDead = errors.New("the process is dead")
 
 // do runs one operation.
-func (p *process) do(op string, run func() error) error {
+func (p *process) do(ctx context.Context, op string, run func() error) error {
 	p.mu.Lock()
 	p.done++
 	dies := p.done == p.dieAt
@@ -181,6 +182,9 @@ func (p *process) do(op string, run func() error) error {
 	}
 	if p.before != nil {
 		p.before(op)
+	}
+	if p.with != nil {
+		p.with(ctx, op)
 	}
 	err := run()
 	if dies {
@@ -195,22 +199,22 @@ type vendorOf struct {
 }
 
 func (v vendorOf) Add(ctx context.Context, tenant string, order contactway.Order) (way contactway.Way, err error) {
-	err = v.do("vendor.add", func() error { way, err = v.to.Add(ctx, tenant, order); return err })
+	err = v.do(ctx, "vendor.add", func() error { way, err = v.to.Add(ctx, tenant, order); return err })
 	return way, err
 }
 
 func (v vendorOf) Get(ctx context.Context, tenant, configID string) (way contactway.Way, there bool, err error) {
-	err = v.do("vendor.get", func() error { way, there, err = v.to.Get(ctx, tenant, configID); return err })
+	err = v.do(ctx, "vendor.get", func() error { way, there, err = v.to.Get(ctx, tenant, configID); return err })
 	return way, there, err
 }
 
 func (v vendorOf) Delete(ctx context.Context, tenant, configID string) error {
-	return v.do("vendor.delete", func() error { return v.to.Delete(ctx, tenant, configID) })
+	return v.do(ctx, "vendor.delete", func() error { return v.to.Delete(ctx, tenant, configID) })
 }
 
 func (v vendorOf) List(ctx context.Context, tenant string, made contactway.Window) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		if err := v.do("vendor.list", func() error { return nil }); err != nil {
+		if err := v.do(ctx, "vendor.list", func() error { return nil }); err != nil {
 			yield("", err)
 			return
 		}
@@ -224,32 +228,32 @@ type rowsOf struct {
 }
 
 func (r rowsOf) Get(ctx context.Context, key contactway.Key) (row contactway.Row, found bool, err error) {
-	err = r.do("rows.get", func() error { row, found, err = r.to.Get(ctx, key); return err })
+	err = r.do(ctx, "rows.get", func() error { row, found, err = r.to.Get(ctx, key); return err })
 	return row, found, err
 }
 
 func (r rowsOf) Insert(ctx context.Context, row contactway.Row) (ok bool, err error) {
-	err = r.do("rows.insert", func() error { ok, err = r.to.Insert(ctx, row); return err })
+	err = r.do(ctx, "rows.insert", func() error { ok, err = r.to.Insert(ctx, row); return err })
 	return ok, err
 }
 
 func (r rowsOf) Replace(ctx context.Context, row contactway.Row) (ok bool, err error) {
-	err = r.do("rows.replace", func() error { ok, err = r.to.Replace(ctx, row); return err })
+	err = r.do(ctx, "rows.replace", func() error { ok, err = r.to.Replace(ctx, row); return err })
 	return ok, err
 }
 
 func (r rowsOf) Remove(ctx context.Context, row contactway.Row) (ok bool, err error) {
-	err = r.do("rows.remove", func() error { ok, err = r.to.Remove(ctx, row); return err })
+	err = r.do(ctx, "rows.remove", func() error { ok, err = r.to.Remove(ctx, row); return err })
 	return ok, err
 }
 
 func (r rowsOf) DueTenants(ctx context.Context, now time.Time) (tenants []string, err error) {
-	err = r.do("rows.tenants", func() error { tenants, err = r.to.DueTenants(ctx, now); return err })
+	err = r.do(ctx, "rows.tenants", func() error { tenants, err = r.to.DueTenants(ctx, now); return err })
 	return tenants, err
 }
 
 func (r rowsOf) Due(ctx context.Context, tenant string, now time.Time, limit int) (rows []contactway.Row, err error) {
-	err = r.do("rows.due", func() error { rows, err = r.to.Due(ctx, tenant, now, limit); return err })
+	err = r.do(ctx, "rows.due", func() error { rows, err = r.to.Due(ctx, tenant, now, limit); return err })
 	return rows, err
 }
 
@@ -259,28 +263,28 @@ type codesOf struct {
 }
 
 func (c codesOf) Facts(ctx context.Context, ref push.Ref) (facts roster.Facts, err error) {
-	err = c.do("codes.facts", func() error { facts, err = c.to.Facts(ctx, ref); return err })
+	err = c.do(ctx, "codes.facts", func() error { facts, err = c.to.Facts(ctx, ref); return err })
 	return facts, err
 }
 
 func (c codesOf) Held(ctx context.Context, ref push.Ref) (held contactway.Held, err error) {
-	err = c.do("codes.held", func() error { held, err = c.to.Held(ctx, ref); return err })
+	err = c.do(ctx, "codes.held", func() error { held, err = c.to.Held(ctx, ref); return err })
 	return held, err
 }
 
 func (c codesOf) Give(ctx context.Context, ref push.Ref, way contactway.Way) (given bool, err error) {
-	err = c.do("codes.give", func() error { given, err = c.to.Give(ctx, ref, way); return err })
+	err = c.do(ctx, "codes.give", func() error { given, err = c.to.Give(ctx, ref, way); return err })
 	return given, err
 }
 
 func (c codesOf) HolderOf(ctx context.Context, tenant, configID string) (code string, err error) {
-	err = c.do("codes.holder", func() error { code, err = c.to.HolderOf(ctx, tenant, configID); return err })
+	err = c.do(ctx, "codes.holder", func() error { code, err = c.to.HolderOf(ctx, tenant, configID); return err })
 	return code, err
 }
 
 type announcerOf struct{ *process }
 
 func (a announcerOf) Refresh(ctx context.Context, ref push.Ref, why string) (place publish.Place, err error) {
-	err = a.do("announce", func() error { place, err = a.world.Refresh(ctx, ref, why); return err })
+	err = a.do(ctx, "announce", func() error { place, err = a.world.Refresh(ctx, ref, why); return err })
 	return place, err
 }

@@ -23,7 +23,8 @@ func (c *Client) AddContactWay(ctx context.Context, tenant string, request AddCo
 	if err := checkMembers(request.User, request.Party); err != nil {
 		return AddContactWayResponse{}, &push.CallError{Op: OpAdd, Err: err}
 	}
-	response, err := invoke[AddContactWayResponse](ctx, c, call{op: OpAdd, tenant: tenant, effect: writes}, request)
+	response, err := invoke[AddContactWayResponse](ctx, c,
+		call{op: OpAdd, tenant: tenant, effect: writes, sendBy: request.SendBy}, request)
 	if err == nil && response.ConfigID == "" {
 		err = &push.CallError{Op: OpAdd, Unknown: true, Err: ErrMalformedAnswer}
 	}

@@ -52,6 +52,9 @@ type AddContactWayRequest struct {
 	// MarkSource is optional; WeCom takes a missing one for true.
 	MarkSource  *bool           `json:"mark_source,omitempty"`
 	Conclusions json.RawMessage `json:"conclusions,omitempty"`
+
+	// SendBy is that of UpdateContactWayRequest.
+	SendBy time.Time `json:"-"`
 }
 
 // AddContactWayResponse names the new contact way. Both values are needed: the

@@ -9,7 +9,8 @@
 //
 // An Endpoint is WeCom's API host. Tokens keeps one access token a tenant
 // on it, Client makes authenticated calls, and Vendor puts breakers before the
-// two calls that the push protocol makes.
+// two calls that the push protocol makes. Ways are the calls that make and
+// delete contact ways, behind the same breakers.
 //
 // # When is a call unknown
 //

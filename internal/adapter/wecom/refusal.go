@@ -13,7 +13,7 @@ import (
 // NotBeforeError says that a call was not made and when it may be.
 type NotBeforeError struct {
 	Until  time.Time
-	Reason reason.Reason // Suspended (the account was refused) or BreakerOpen
+	Reason reason.Reason // Suspended (the account was refused), BreakerOpen or Throttled
 }
 
 // Error names the reason and the time.

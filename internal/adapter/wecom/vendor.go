@@ -110,11 +110,17 @@ func (v *Vendor) Exists(ctx context.Context, ref push.Ref, configID string) (boo
 		_, err := v.client.GetContactWay(ctx, ref.Tenant, configID)
 		return err
 	})
-	if callErr, ok := errors.AsType[*push.CallError](err); ok && callErr.Op == OpGet &&
-		slices.Contains(v.options.GoneCodes, callErr.ErrCode) {
+	if v.gone(err, OpGet) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// gone reports whether WeCom answered a call of op that it has no such contact
+// way.
+func (v *Vendor) gone(err error, op string) bool {
+	call, ok := errors.AsType[*push.CallError](err)
+	return ok && call.Op == op && slices.Contains(v.options.GoneCodes, call.ErrCode)
 }
 
 // Allow reports whether a call of the tenant would get past the breakers now;
