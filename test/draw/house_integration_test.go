@@ -244,8 +244,9 @@ func (h *house) visit(ctx context.Context) error {
 }
 
 // refreshers write the set as refreshers do: the version read before the facts,
-// and written only if it is still the one. Two at a time get in each other's
-// way, as they do when a consumer joins. Each ticks per second until the stop.
+// and written only if it is still the one, else again at once. Two at a time get
+// in each other's way, as they do when a consumer joins. Each writes so often a
+// second until the stop.
 func (h *house) refreshers(many int, each float64) (stop func() (won, lost int64)) {
 	ctx, cancel := context.WithCancel(h.Context())
 	var won, lost atomic.Int64
@@ -262,11 +263,11 @@ func (h *house) refreshers(many int, each float64) (stop func() (won, lost int64
 				case err != nil:
 					h.Error(err)
 					return
-				case ok:
-					won.Add(1)
-				default:
+				case !ok:
 					lost.Add(1)
+					continue
 				}
+				won.Add(1)
 				select {
 				case <-ctx.Done():
 					return
