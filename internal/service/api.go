@@ -1,0 +1,146 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/rollcall-dev/rollcall/internal/access"
+	"github.com/rollcall-dev/rollcall/internal/adapter/httpapi"
+	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
+	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/contactway"
+	"github.com/rollcall-dev/rollcall/internal/fanout"
+	"github.com/rollcall-dev/rollcall/internal/notify"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/registry"
+	"github.com/rollcall-dev/rollcall/internal/seal"
+	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
+)
+
+// APIParts are what the API is put together from. All are required; they stay
+// the caller's to close.
+type APIParts struct {
+	DB        *mongostore.Database
+	Publisher registry.Publisher // publish.Publisher
+	FanOuts   fanout.Requester
+	Ways      ContactWays
+	Meter     metric.Meter
+	Log       *slog.Logger
+	Rate      float64 // codes a second that a tenant's fan-outs release
+}
+
+// ContactWays makes and adopts the contact ways of codes (contactway.Maker).
+type ContactWays interface {
+	Create(ctx context.Context, ref push.Ref) (configID, qrCode string, err error)
+	Adopt(ctx context.Context, ref push.Ref, configID string) (contactway.Held, error)
+}
+
+// API is what the ingress serves of the API. It starts nothing and holds nothing
+// that has to be closed.
+type API struct {
+	// Handler serves /v1 but the draw, its authentication included.
+	Handler http.Handler
+	// Draws lets draws in, at their own pace: it puts the grant into the
+	// context.
+	Draws *httpapi.Gate
+}
+
+// NewAPI puts the API together.
+func NewAPI(cfg config.Config, parts APIParts) (*API, error) {
+	observer, err := metrics.NewAPI(parts.Meter)
+	if err != nil {
+		return nil, err
+	}
+	verifier := access.NewVerifier(parts.DB.Tokens(), access.VerifierOptions{
+		Fresh: cfg.API.TokenFresh, Grace: cfg.API.TokenGrace, Max: cfg.API.TokensKept, Now: time.Now,
+	})
+	facts := registry.New(registry.Options{
+		Facts: parts.DB.Registry(), Publisher: parts.Publisher, FanOuts: parts.FanOuts,
+		Ways: contactWays{parts.Ways}, Now: time.Now,
+	})
+	handler := httpapi.New(httpapi.Options{
+		Registry: facts, FanOuts: parts.DB.FanOuts(), Secrets: tenantSecrets{parts.DB}, Answers: parts.DB.Answers(),
+		Gate:     httpapi.NewGate(verifier, httpapi.Pace{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, observer),
+		Observer: observer, Logger: parts.Log, ImportLimit: int64(cfg.API.ImportLimitMB) << 20, Rate: parts.Rate, Now: time.Now,
+	})
+	draws := httpapi.NewGate(verifier, httpapi.Pace{PerSecond: cfg.API.DrawRate, Burst: cfg.API.DrawBurst}, observer)
+	return &API{Handler: handler, Draws: draws}, nil
+}
+
+// contactWays shows the maker of contact ways as the registry's.
+type contactWays struct{ maker ContactWays }
+
+// Create makes a code's contact way.
+func (w contactWays) Create(ctx context.Context, ref push.Ref) error {
+	_, _, err := w.maker.Create(ctx, ref)
+	return wayError(err)
+}
+
+// Adopt takes one that is at WeCom already.
+func (w contactWays) Adopt(ctx context.Context, ref push.Ref, configID string) error {
+	_, err := w.maker.Adopt(ctx, ref, configID)
+	return wayError(err)
+}
+
+// wayFields say which part of a request WeCom's refusal is about.
+var wayFields = map[reason.Reason]string{
+	reason.BadMember: "members", reason.NobodyLeft: "members", reason.Gone: "config_id",
+	reason.WayTaken: "config_id", reason.WayUnfit: "config_id",
+}
+
+func wayError(err error) error {
+	if errors.Is(err, contactway.ErrPending) {
+		return registry.ErrWayPending
+	}
+	if refused, ok := errors.AsType[*contactway.RefusedError](err); ok {
+		return &registry.WayError{Field: wayFields[refused.Why], Detail: refused.Error()}
+	}
+	return err
+}
+
+// tenantSecrets keeps secrets in MongoDB.
+type tenantSecrets struct{ db *mongostore.Database }
+
+var _ httpapi.Secrets = tenantSecrets{}
+
+// PutCredentials seals and stores them.
+func (s tenantSecrets) PutCredentials(ctx context.Context, tenant, corpID, secret string) error {
+	return sealing(s.db.Facts().PutCredentials(ctx, tenant, corpID, secret))
+}
+
+// PutCallback seals and stores them.
+func (s tenantSecrets) PutCallback(ctx context.Context, tenant string, callback httpapi.Callback) error {
+	return sealing(s.db.Facts().PutCallback(ctx, tenant, mongostore.Callback(callback)))
+}
+
+// Describe shows what is set.
+func (s tenantSecrets) Describe(ctx context.Context, tenant string) (httpapi.SecretsView, error) {
+	view, err := s.db.DescribeCredentials(ctx, tenant)
+	return httpapi.SecretsView{
+		CorpID: view.CorpID, Secret: httpapi.Kept(view.Secret), CallbackToken: httpapi.Kept(view.CallbackToken),
+		CallbackKey: httpapi.Kept(view.CallbackKey), ReceiveIDs: view.ReceiveIDs,
+	}, err
+}
+
+// PutChannels seals and stores them.
+func (s tenantSecrets) PutChannels(ctx context.Context, tenant string, channels notify.Channels) error {
+	return sealing(s.db.Channels().PutChannels(ctx, tenant, channels))
+}
+
+// Channels opens them.
+func (s tenantSecrets) Channels(ctx context.Context, tenant string) (notify.Channels, error) {
+	return s.db.Channels().Channels(ctx, tenant)
+}
+
+func sealing(err error) error {
+	if errors.Is(err, seal.ErrNoKeys) {
+		return httpapi.ErrNoSealingKey
+	}
+	return err
+}
