@@ -42,9 +42,9 @@ func TestFromTheFactsToTheAnswer(t *testing.T) {
 		{"POST /v1/draw/native", "422 not_drawn"},
 		{"POST /v1/draw/native", "422 not_drawn"},
 		{"POST /v1/draw/deleted", "410 deleted"},
-		{"POST /v1/draw/globex-code", "404 not_found"},
-		{"POST /v1/draw/nothing", "404 not_found"},
-		{"GET /v1/draw/globex-code", "404 not_found"},
+		{"POST /v1/draw/globex-code", "404 unknown_code"},
+		{"POST /v1/draw/nothing", "404 unknown_code"},
+		{"GET /v1/draw/globex-code", "404 unknown_code"},
 		{"GET /v1/draw/quota", "200 wang wang li.na"},
 		{"GET /v1/draw/native", "200 "},
 	}

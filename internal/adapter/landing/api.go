@@ -22,6 +22,20 @@ type drawn struct {
 	QRCode   string `json:"qr_code,omitempty"`
 }
 
+// serveDraw is the route of a code's draws.
+func (s *Site) serveDraw(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodPost:
+		s.postDraw(w, r)
+	case http.MethodGet, http.MethodHead:
+		s.getDraws(w, r)
+	default:
+		p := newProblem(http.StatusMethodNotAllowed, "method_not_allowed", "POST draws, GET tells the last draws")
+		p.allow = "GET, HEAD, POST"
+		p.write(w)
+	}
+}
+
 // postDraw gives the next member of a code. ?with=qr_code adds the URL of his
 // QR code, if it can be had: the draw stands either way.
 func (s *Site) postDraw(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +45,7 @@ func (s *Site) postDraw(w http.ResponseWriter, r *http.Request) {
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if !visible(key) {
-		newProblem(http.StatusBadRequest, "bad_idempotency_key", "Idempotency-Key has to be 1 to 255 visible ASCII characters").write(w)
+		newProblem(http.StatusBadRequest, "malformed", "Idempotency-Key has to be 1 to 255 visible ASCII characters").write(w)
 		return
 	}
 	if key != "" {
@@ -93,7 +107,7 @@ func (s *Site) granted(w http.ResponseWriter, r *http.Request, scope access.Scop
 	case !ok:
 		newProblem(http.StatusUnauthorized, "no_token", "send the header Authorization: Bearer rc_…").write(w)
 	case !grant.Allows(scope, grant.Tenant):
-		newProblem(http.StatusForbidden, "wrong_scope", "the token lacks the scope "+string(scope)).write(w)
+		newProblem(http.StatusForbidden, "scope_missing", "the token lacks the scope "+string(scope)).write(w)
 	default:
 		return grant, true
 	}

@@ -37,10 +37,10 @@ func TestPostDraw(t *testing.T) {
 		},
 		"a token for something else": {
 			given:  func(h *house) { h.grant.Scopes = []access.Scope{access.Read, access.Write, access.Admin} },
-			status: 403, body: "wrong_scope",
+			status: 403, body: "scope_missing",
 		},
 		"no such code, or another tenant's": {
-			given: func(h *house) { h.err = draw.ErrUnknown }, status: 404, body: "not_found",
+			given: func(h *house) { h.err = draw.ErrUnknown }, status: 404, body: "unknown_code",
 		},
 		"nobody free": {
 			given: func(h *house) { h.err = draw.ErrExhausted }, status: 409, body: "nobody_free", retry: "2",
@@ -61,13 +61,13 @@ func TestPostDraw(t *testing.T) {
 			given: func(h *house) { h.err = errGone }, status: 503, body: "unavailable", retry: "1",
 		},
 		"a key that is too long": {
-			headers: []string{"Idempotency-Key: " + strings.Repeat("k", 256)}, status: 400, body: "bad_idempotency_key",
+			headers: []string{"Idempotency-Key: " + strings.Repeat("k", 256)}, status: 400, body: "malformed",
 		},
 		"a key with a space": {
-			headers: []string{"Idempotency-Key: a b"}, status: 400, body: "bad_idempotency_key",
+			headers: []string{"Idempotency-Key: a b"}, status: 400, body: "malformed",
 		},
 		"a key in Chinese": {
-			headers: []string{"Idempotency-Key: 键"}, status: 400, body: "bad_idempotency_key",
+			headers: []string{"Idempotency-Key: 键"}, status: 400, body: "malformed",
 		},
 	}
 	for name, tt := range tests {
@@ -141,6 +141,17 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 }
 
+func TestOtherMethods(t *testing.T) {
+	h := newHouse(t)
+	for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions} {
+		w := h.call(method, "/v1/draw/c1")
+		wantProblem(t, w.Header(), w.Body.Bytes(), 405, "method_not_allowed")
+		if w.Header().Get("Allow") != "GET, HEAD, POST" || len(h.asked) > 0 {
+			t.Errorf("%s: Allow %q, %d draws", method, w.Header().Get("Allow"), len(h.asked))
+		}
+	}
+}
+
 func TestGetDraws(t *testing.T) {
 	h := newHouse(t)
 	w := h.call(http.MethodGet, "/v1/draw/c1")
@@ -153,10 +164,10 @@ func TestGetDraws(t *testing.T) {
 	}
 	h.err = draw.ErrUnknown
 	w = h.call(http.MethodGet, "/v1/draw/c1")
-	wantProblem(t, w.Header(), w.Body.Bytes(), 404, "not_found")
+	wantProblem(t, w.Header(), w.Body.Bytes(), 404, "unknown_code")
 	h.grant.Scopes = []access.Scope{access.Draw}
 	w = h.call(http.MethodGet, "/v1/draw/c1")
-	wantProblem(t, w.Header(), w.Body.Bytes(), 403, "wrong_scope")
+	wantProblem(t, w.Header(), w.Body.Bytes(), 403, "scope_missing")
 	if diff := cmp.Diff([]string{"api refused"}, h.endings); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}

@@ -21,6 +21,7 @@ type problem struct {
 	Detail string `json:"detail,omitempty"`
 
 	retryAfter time.Duration
+	allow      string // the methods there are, of a 405
 }
 
 // typeBase is what a problem's type begins with: a name, not an address that
@@ -47,7 +48,7 @@ const (
 func problemOf(err error) problem {
 	switch {
 	case errors.Is(err, draw.ErrUnknown):
-		return newProblem(http.StatusNotFound, "not_found", "there is no such code")
+		return newProblem(http.StatusNotFound, "unknown_code", "there is no such code")
 	case errors.Is(err, draw.ErrExhausted):
 		return newProblem(http.StatusConflict, "nobody_free",
 			"everyone in the rotation set has as many customers as he may; the set is being computed again").after(retryNobodyFree)
@@ -77,6 +78,9 @@ func (p problem) write(w http.ResponseWriter) {
 	h.Set("Cache-Control", "no-store")
 	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="rollcall"`)
+	}
+	if p.allow != "" {
+		h.Set("Allow", p.allow)
 	}
 	setRetryAfter(h, p.retryAfter)
 	w.WriteHeader(p.Status)

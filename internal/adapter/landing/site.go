@@ -82,8 +82,7 @@ func New(ports Ports, opts Options) (*Site, error) {
 // authenticates before it.
 func (s *Site) API() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/draw/{code}", s.postDraw)
-	mux.HandleFunc("GET /v1/draw/{code}", s.getDraws)
+	mux.HandleFunc("/v1/draw/{code}", s.serveDraw)
 	return mux
 }
 
