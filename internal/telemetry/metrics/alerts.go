@@ -10,7 +10,7 @@ import (
 // alertKinds are what alerts are about, alertFates what becomes of them.
 var (
 	alertKinds = label("kind", nil, []reason.Reason{
-		reason.Blocked, reason.Throttled, reason.Suspended, reason.Quarantined, reason.Unsettled, reason.StoreDown, reason.NobodyLeft,
+		reason.Blocked, reason.Throttled, reason.Suspended, reason.Quarantined, reason.Unsettled, reason.StoreDown, reason.NobodyLeft, reason.PoolExhausted,
 	})
 	alertFates = Label{"outcome", []string{
 		string(alert.Sent), string(alert.Logged), string(alert.Merged), string(alert.Elsewhere), string(alert.Dropped), string(alert.Failed), Other,

@@ -107,7 +107,7 @@ const (
 
 // Catalog is the table of all instruments.
 func Catalog() []Instrument {
-	return slices.Concat(refreshes(), calls(), messages(), broker(), keeping(), counting(), drawing(), serving())
+	return slices.Concat(refreshes(), calls(), messages(), broker(), keeping(), counting(), drawing(), makingWays(), serving(), telling())
 }
 
 // refreshes are about codes: how fresh, how they end, how many wait.

@@ -59,7 +59,7 @@ func TestLabelsAreClosedSets(t *testing.T) {
 			}
 		}
 	}
-	if total > 1000 {
+	if total > 1100 {
 		t.Errorf("up to %d series a process", total)
 	}
 }
@@ -79,7 +79,9 @@ func TestPrometheusNames(t *testing.T) {
 	touchAll(t, r)
 	touchKeeper(t, meter)
 	touchDraws(t, meter)
+	touchWays(t, meter)
 	touchQuota(t, meter)
+	touchNotifications(t, meter)
 	touchAPI(t, meter)
 
 	families, err := registry.Gather()
