@@ -39,21 +39,23 @@ func (s *Site) visited(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.Desk.Draw(r.Context(), draw.Request{
 		Code: r.PathValue("code"), Key: "page\x00" + name, Surface: draw.Page, From: network(s.opts.Proxies.client(r)),
 	})
-	if err == nil || errors.Is(err, draw.ErrUnavailable) { // then it may be the answer that was lost
-		s.keepVisit(w, r, name)
-	}
 	if err != nil {
+		if errors.Is(err, draw.ErrUnavailable) { // it may be the answer that was lost
+			s.nameVisit(w, r, name, s.opts.RepeatWithin)
+		}
 		p := problemOf(err)
 		setRetryAfter(w.Header(), p.retryAfter)
 		s.screen.show(w, r, p.Status, view{name: viewOf(draw.EndingOf(draw.Turn{}, err))})
 		return
 	}
 	image := s.wayOf(r.Context(), draw.Page, answer)
-	if image == "" {
+	if image == "" { // the next try is another visit, and finds another member
+		s.nameVisit(w, r, name, 0)
 		setRetryAfter(w.Header(), retryUnavailable)
 		s.screen.show(w, r, http.StatusServiceUnavailable, view{name: away})
 		return
 	}
+	s.nameVisit(w, r, name, s.opts.RepeatWithin)
 	s.screen.show(w, r, http.StatusOK, view{name: member, image: image})
 }
 

@@ -70,13 +70,17 @@ func TestThePageWithoutAMember(t *testing.T) {
 	}
 }
 
-// Who was drawn is kept for a reload when his QR code cannot be had.
+// Whoever was drawn and cannot be shown is not kept for a reload: that finds
+// somebody else.
 func TestNoQRCode(t *testing.T) {
 	h := newHouse(t)
 	h.url, h.wayErr = "", errGone
-	w := h.open("Accept-Language: en")
-	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "Not available just now") || len(w.Result().Cookies()) != 1 {
-		t.Errorf("%d, cookies %v\n%s", w.Code, w.Result().Cookies(), w.Body)
+	w := h.open("Accept-Language: en", "Cookie: rollcall_visit="+strings.Repeat("A", 26))
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "Not available just now") {
+		t.Errorf("%d\n%s", w.Code, w.Body)
+	}
+	if cookies := w.Result().Cookies(); len(cookies) != 1 || cookies[0].MaxAge >= 0 {
+		t.Errorf("cookies %v: the visit has to be forgotten", cookies)
 	}
 	if diff := cmp.Diff([]string{"page no_way"}, h.endings); diff != "" || !strings.Contains(h.log.String(), "staff=li.na") {
 		t.Errorf("told %v, log %s", h.endings, &h.log)

@@ -47,8 +47,8 @@ type Options struct {
 	Proxies Proxies
 	// ImageSources are the CSP sources that QR codes may come from.
 	ImageSources []string
-	// RepeatWithin is how long a reload shows the same member; draw keys have
-	// to be kept that long.
+	// RepeatWithin is how long a reload shows the same member, 1 s or more;
+	// draw keys have to be kept that long.
 	RepeatWithin time.Duration
 	Now          func() time.Time
 	Logger       *slog.Logger

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // speculative reports whether a browser fetches the page before anybody opened
@@ -49,11 +50,14 @@ func visit(r *http.Request) string {
 	return rand.Text()
 }
 
-// keepVisit has the browser name the visit again, for as long as its answer is
-// kept.
-func (s *Site) keepVisit(w http.ResponseWriter, r *http.Request, visit string) {
+// nameVisit has the browser name the visit again for a while; 0 has it forget.
+func (s *Site) nameVisit(w http.ResponseWriter, r *http.Request, visit string, lasting time.Duration) {
+	age := int(lasting.Seconds())
+	if age == 0 {
+		age = -1
+	}
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // G124: over plain HTTP a secure cookie would not come back
-		Name: visitCookie, Value: visit, MaxAge: max(1, int(s.opts.RepeatWithin.Seconds())),
+		Name: visitCookie, Value: visit, MaxAge: age,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.opts.Proxies.secure(r),
 	})
 }
