@@ -165,17 +165,24 @@ func (c *Counter) ceilings(ctx context.Context, counting Counting, counts Counts
 	return nil
 }
 
-// reached does what a ceiling asks for. The winner of the day's mark takes the
-// member off every code; a ceiling of one code is that code's refresh, which is
-// published by now.
+// reached does what a ceiling asks for: that of the company takes the member off
+// every code, in the name of the day's mark. A ceiling of one code is that
+// code's refresh, which is published by now.
+//
+// Whoever finds the mark requests its fan-out, not its winner alone: he may have
+// died since, and another attempt at his addition, which saw the counters before
+// they were at the ceiling, may have called it done.
 func (c *Counter) reached(ctx context.Context, counting Counting, ceiling Ceiling) error {
 	if ceiling.Everywhere() {
-		won, err := c.Staff.MarkRemoved(ctx, counting.Tenant, counting.Staff, counting.Day, counting.ID)
-		if err != nil || !won {
+		winner, err := c.Staff.MarkRemoved(ctx, counting.Tenant, counting.Staff, counting.Day, counting.ID)
+		if err != nil || winner == "" {
 			return err
 		}
-		if err := c.fanOut(ctx, counting.Tenant, counting.Staff, reason.RemovedToday, counting.ID); err != nil {
+		if err := c.fanOut(ctx, counting.Tenant, counting.Staff, reason.RemovedToday, winner); err != nil {
 			return err
+		}
+		if winner == counting.ID {
+			c.Observer.Fell(ctx, reason.RemovedToday)
 		}
 	}
 	return c.Notices.File(ctx, ceilingNotice(counting, ceiling))

@@ -66,9 +66,10 @@ type Counting struct {
 // Staff changes what is known of staff members.
 type Staff interface {
 	// MarkRemoved marks a staff member as removed for the rest of a day, in
-	// the name of an addition. It reports true to the one whose name is on the
-	// day's mark, as often as he asks.
-	MarkRemoved(ctx context.Context, tenant, staff string, day roster.Day, by string) (bool, error)
+	// the name of an addition, unless he is. It returns the name on the day's
+	// mark, the same to everybody; "" when there is none: he is not known, or
+	// marked for a later day or by somebody without a name.
+	MarkRemoved(ctx context.Context, tenant, staff string, day roster.Day, by string) (string, error)
 	// Apply writes a change of a staff member, unless a later one was
 	// written before. It reports whether the member is known.
 	Apply(ctx context.Context, change StaffChange) (bool, error)

@@ -63,6 +63,7 @@ func (c *Counter) Change(ctx context.Context, change StaffChange) (Staffing, err
 	if err := c.fanOut(ctx, change.Tenant, change.Staff, why, by); err != nil {
 		return "", fmt.Errorf("take a change of staff of tenant %s: %w", change.Tenant, err)
 	}
+	c.Observer.Fell(ctx, why)
 	if notice, tells := change.notice(by); tells {
 		if err := c.Notices.File(ctx, notice); err != nil {
 			return "", fmt.Errorf("take a change of staff of tenant %s: %w", change.Tenant, err)

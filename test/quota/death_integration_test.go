@@ -109,8 +109,8 @@ type deadlyStaff struct {
 	d *death
 }
 
-func (s deadlyStaff) MarkRemoved(ctx context.Context, tenant, staff string, day roster.Day, by string) (bool, error) {
-	return at(s.d, "mark", func() (bool, error) { return s.Staff.MarkRemoved(ctx, tenant, staff, day, by) })
+func (s deadlyStaff) MarkRemoved(ctx context.Context, tenant, staff string, day roster.Day, by string) (string, error) {
+	return at(s.d, "mark", func() (string, error) { return s.Staff.MarkRemoved(ctx, tenant, staff, day, by) })
 }
 
 func (s deadlyStaff) Apply(ctx context.Context, change quota.StaffChange) (bool, error) {

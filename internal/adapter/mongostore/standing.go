@@ -14,27 +14,30 @@ import (
 
 // MarkRemoved marks a staff member as removed for the rest of a day, unless he
 // is for that day or a later one. The mark names who made it.
-func (q *Quota) MarkRemoved(ctx context.Context, tenant, staff string, day roster.Day, by string) (bool, error) {
+func (q *Quota) MarkRemoved(ctx context.Context, tenant, staff string, day roster.Day, by string) (string, error) {
 	id := scoped(tenant, staff)
 	won, err := updateIf(ctx, q.staff, append(byID(id), before("removed_on", string(day))), bson.D{
 		kv("$set", bson.D{kv("removed_on", string(day)), kv("removed_by", by)}),
 	})
 	if err == nil && !won {
-		won, err = q.removedBy(ctx, id, day, by)
+		by, err = q.removedBy(ctx, id, day)
 	}
 	if err != nil {
-		return false, fmt.Errorf("mark staff %s removed: %w", staff, err)
+		return "", fmt.Errorf("mark staff %s removed: %w", staff, err)
 	}
-	return won, nil
+	return by, nil
 }
 
-func (q *Quota) removedBy(ctx context.Context, id string, day roster.Day, by string) (bool, error) {
-	type mark struct {
+// removedBy is the name on a day's mark.
+func (q *Quota) removedBy(ctx context.Context, id string, day roster.Day) (string, error) {
+	mark, _, err := findOne[struct {
 		On string `bson:"removed_on"`
 		By string `bson:"removed_by"`
+	}](ctx, q.staff, id, fields([]string{"removed_on", "removed_by"}))
+	if err != nil || mark.On != string(day) {
+		return "", err
 	}
-	is, _, err := findOne[mark](ctx, q.staff, id, fields([]string{"removed_on", "removed_by"}))
-	return is == mark{On: string(day), By: by}, err
+	return mark.By, nil
 }
 
 // before is the condition that a field is less than a value, or missing.

@@ -15,19 +15,24 @@ const inactiveFor = 10 * 365 * 24 * time.Hour
 
 // MarkRemoved marks a staff member as removed for the rest of a day, unless he
 // is for that day or a later one.
-func (s *Store) MarkRemoved(ctx context.Context, tenant, staff string, day roster.Day, by string) (bool, error) {
-	won := false
+func (s *Store) MarkRemoved(ctx context.Context, tenant, staff string, day roster.Day, by string) (string, error) {
+	winner := ""
 	err := s.locked(ctx, OpMarkRemoved, func() {
 		who := s.staff[member{tenant, staff}]
-		switch {
-		case who == nil:
-		case who.RemovedOn < day:
-			who.RemovedOn, who.removedBy, won = day, by, true
-		default:
-			won = who.RemovedOn == day && who.removedBy == by
+		if who == nil {
+			return
+		}
+		if who.RemovedOn < day {
+			who.RemovedOn, who.removedBy = day, by
+		}
+		if who.RemovedOn == day {
+			winner = who.removedBy
 		}
 	})
-	return won && err == nil, err
+	if err != nil {
+		return "", err
+	}
+	return winner, nil
 }
 
 // Apply writes a change of a staff member, unless a later one was written

@@ -70,10 +70,11 @@ var suite = map[string]map[string]suiteTest{
 		"that half happened is completed by its repeater": countCompletes,
 	},
 	"mark": {
-		"has one winner, as often as he asks": markOnce,
-		"gives way to one of a later day":     markLater,
-		"is not on somebody unknown":          markUnknown,
-		"is won by one of many":               markRace,
+		"names its winner to everybody":   markOnce,
+		"gives way to one of a later day": markLater,
+		"made by hand names nobody":       markByHand,
+		"is not on somebody unknown":      markUnknown,
+		"is won by one of many":           markRace,
 	},
 	"change": {
 		"of somebody unknown":                        changeUnknown,
