@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/fanout"
+	"github.com/rollcall-dev/rollcall/internal/fanout/fanouttest"
 	"github.com/rollcall-dev/rollcall/internal/notify"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/quota"
@@ -81,8 +82,8 @@ func TestWhatFollowsFromCeilings(t *testing.T) {
 			Count: n, Limit: limit, At: noon.Add(time.Duration(n) * time.Second),
 		}
 	}
-	want := map[string]notify.Notice{}
-	file := func(n notify.Notice) { want[n.Key] = n }
+	want := map[told]notify.Notice{}
+	file := func(n notify.Notice) { want[told{"acme", n.Key}] = n }
 
 	r.take(t, added("wm-1", 1), quota.Counted)
 	file(notice(reason.AtDailyLimit, 1, 1, "code-s", "at_daily_limit/code-s/li.na/20261130"))
@@ -114,6 +115,40 @@ func TestWhatFollowsFromCeilings(t *testing.T) {
 	wantSame(t, "fan-outs told of", map[reason.Reason]int{reason.RemovedToday: 1}, r.out.fell)
 }
 
+// The first of two attempts at the first addition counted it below the ceiling;
+// the second one marks the member, as the second customer is counted by then,
+// and dies. The first calls the addition done, so the second customer's has to
+// have the fan-out requested.
+func TestAMarkWhoseWinnerDied(t *testing.T) {
+	r := newRig()
+	within := 0
+	r.out.Before = func(_ context.Context, op string) error {
+		if op != opRefresh {
+			return nil
+		}
+		switch within++; within {
+		case 1:
+			r.take(t, added("wm-2", 2), quota.Counted)
+		case 2:
+			marked := func(int) bool { return r.store.Facts(code).Staff["li.na"].RemovedOn != "" }
+			process, ctx := fanouttest.NewProcess(t.Context(), marked)
+			defer process.End()
+			if _, err := r.Take(ctx, added("wm-1", 1)); !errors.Is(err, fanouttest.ErrCutOff) {
+				t.Errorf("Take = %v", err)
+			}
+			if op := process.CutOff(); op != quotatest.OpMarkRemoved {
+				t.Errorf("cut off in %q", op)
+			}
+		}
+		return nil
+	}
+	r.take(t, added("wm-1", 1), quota.Counted)
+	r.wantCounters(t, 2)
+	r.wantOpen(t, 0)
+	wantSame(t, "fan-outs", []string{"removed_today/" + r.addition(t, "wm-1").ID}, r.out.requested())
+	wantSame(t, "notices", []string{"at_company_limit/li.na/20261130", "at_daily_limit/code-s/li.na/20261130"}, r.out.filed())
+}
+
 // A limit of the code that was raised and reached again is told again.
 func TestARaisedLimitIsToldAgain(t *testing.T) {
 	r := newRig()
@@ -126,7 +161,7 @@ func TestARaisedLimitIsToldAgain(t *testing.T) {
 		r.take(t, added(customer, i), quota.Counted)
 	}
 	for _, key := range []string{"at_add_limit/code-s/li.na/3", "at_add_limit/code-s/li.na/5"} {
-		if _, filed := r.out.notices[key]; !filed {
+		if _, filed := r.out.notices[told{"acme", key}]; !filed {
 			t.Errorf("nobody was told of %s: %v", key, r.out.filed())
 		}
 	}

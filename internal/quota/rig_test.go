@@ -145,17 +145,20 @@ type outbox struct {
 	refreshs map[push.Ref]int // how often
 	saw      map[push.Ref]int // how many additions the code had at the last refresh
 	requests map[string]fanout.Request
-	notices  map[string]notify.Notice
+	notices  map[told]notify.Notice
 	judged   map[quota.Judgement]int
 	reached  map[reason.Reason]int
 	fell     map[reason.Reason]int
 }
 
+// told is a notice's key.
+type told struct{ tenant, key string }
+
 func newOutbox(store *quotatest.Store) *outbox {
 	return &outbox{
 		store:    store,
 		refreshs: map[push.Ref]int{}, saw: map[push.Ref]int{},
-		requests: map[string]fanout.Request{}, notices: map[string]notify.Notice{},
+		requests: map[string]fanout.Request{}, notices: map[told]notify.Notice{},
 		judged: map[quota.Judgement]int{}, reached: map[reason.Reason]int{}, fell: map[reason.Reason]int{},
 	}
 }
@@ -191,8 +194,9 @@ func (o *outbox) File(ctx context.Context, notice notify.Notice) error {
 	return o.Do(ctx, opFile, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		if _, filed := o.notices[notice.Key]; !filed {
-			o.notices[notice.Key] = notice
+		key := told{notice.Tenant, notice.Key}
+		if _, filed := o.notices[key]; !filed {
+			o.notices[key] = notice
 		}
 	})
 }
@@ -224,5 +228,10 @@ func (o *outbox) requested() []string {
 func (o *outbox) filed() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Sorted(maps.Keys(o.notices))
+	var keys []string
+	for notice := range o.notices {
+		keys = append(keys, notice.key)
+	}
+	slices.Sort(keys)
+	return keys
 }

@@ -58,11 +58,14 @@ func TestChange(t *testing.T) {
 			if len(r.out.requests) != len(test.changes) {
 				t.Errorf("fan-outs %v, want one a change", r.out.requested())
 			}
-			var told notify.Notice
+			var notice notify.Notice
 			if test.tells {
-				told = notify.Notice{Key: by, Tenant: "acme", Kind: notify.Kind(test.why), Staff: "li.na", At: last.At}
+				notice = notify.Notice{Key: by, Tenant: "acme", Kind: notify.Kind(test.why), Staff: "li.na", At: last.At}
 			}
-			wantSame(t, "the notice", told, r.out.notices[by])
+			wantSame(t, "the notice", notice, r.out.notices[told{"acme", by}])
+			if n := r.out.fell[test.why]; n != 1 {
+				t.Errorf("told of %d fan-outs for %s", n, test.why)
+			}
 			staff := r.store.Facts(code).Staff["li.na"]
 			if staff.Resigned != test.resigned || staff.QuarantinedUntil.IsZero() == test.out {
 				t.Errorf("the member is %+v; want resigned %v, out %v", staff, test.resigned, test.out)
