@@ -195,11 +195,7 @@ func (c *Counter) fanOut(ctx context.Context, tenant, staff string, why reason.R
 		Scope: fanout.Scope{Tenant: tenant, Staff: staff},
 		Why:   why.String(), At: c.opts.Now(), Key: why.String() + "/" + by,
 	})
-	if err != nil {
-		return err
-	}
-	c.Observer.Fell(ctx, why)
-	return nil
+	return err
 }
 
 // ceilingNotice tells of a ceiling once a day, or once ever where the ceiling
