@@ -1,6 +1,8 @@
 package service
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -11,19 +13,22 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/wecom"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/contactway"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 )
 
-// WaysEvery is how often a keeper calls contactway.Maker.Sweep.
-const WaysEvery = 5 * time.Second
+// ContactWaysEvery is how often a keeper calls ContactWays.Sweep.
+const ContactWaysEvery = 5 * time.Second
 
 // waysMargin is how long after the end of a call at WeCom its effect is looked
 // for, beside the longest call: a listing may lag, and clocks differ.
 const waysMargin = 25 * time.Second
 
-// WayMakerParts are what contact ways are made with. All are required; they
+// ContactWaysParts are what contact ways are made with. All are required; they
 // stay the caller's to close.
-type WayMakerParts struct {
+type ContactWaysParts struct {
 	DB        *mongostore.Database
 	Vendor    *wecom.Vendor
 	Announcer contactway.Announcer // publish.Publisher
@@ -31,21 +36,23 @@ type WayMakerParts struct {
 	Log       *slog.Logger
 }
 
+// ContactWays makes contact ways for the API, the landing page and the keeper.
+// It starts nothing and holds nothing that has to be closed.
+type ContactWays struct{ maker *contactway.Maker }
+
 var (
-	_ ContactWays  = (*contactway.Maker)(nil)
-	_ landing.Ways = (*contactway.Maker)(nil)
+	_ registry.Ways = (*ContactWays)(nil)
+	_ landing.Ways  = (*ContactWays)(nil)
 )
 
-// NewWayMaker puts together what makes contact ways: for the API (Create,
-// Adopt), the landing page (MemberWay) and the keeper (Sweep). It starts nothing
-// and holds nothing that has to be closed.
-func NewWayMaker(cfg config.Config, parts WayMakerParts) (*contactway.Maker, error) {
+// NewContactWays puts the making of contact ways together.
+func NewContactWays(cfg config.Config, parts ContactWaysParts) (*ContactWays, error) {
 	observer, err := metrics.NewWays(parts.Meter)
 	if err != nil {
 		return nil, err
 	}
 	store := parts.DB.Ways()
-	return contactway.NewMaker(contactway.Ports{
+	return &ContactWays{contactway.NewMaker(contactway.Ports{
 		Vendor:    wecom.NewWays(parts.Vendor, wecom.WaysOptions{}),
 		Rows:      store,
 		Codes:     store,
@@ -57,5 +64,56 @@ func NewWayMaker(cfg config.Config, parts WayMakerParts) (*contactway.Maker, err
 		Margin:     cfg.WeCom.CallTimeout + waysMargin,
 		Step:       max(12*cfg.WeCom.CallTimeout, time.Minute),
 		Logger:     parts.Log,
-	}), nil
+	})}, nil
+}
+
+// Create makes the contact way of a code whose facts are stored.
+func (c *ContactWays) Create(ctx context.Context, ref push.Ref) error {
+	_, _, err := c.maker.Create(ctx, ref)
+	return forRegistry(err)
+}
+
+// Adopt gives a code a contact way that is at WeCom already.
+func (c *ContactWays) Adopt(ctx context.Context, ref push.Ref, configID string) error {
+	_, err := c.maker.Adopt(ctx, ref, configID)
+	return forRegistry(err)
+}
+
+// MemberWay returns the address of the QR code with which a customer adds one
+// staff member through a code.
+func (c *ContactWays) MemberWay(ctx context.Context, ref push.Ref, staff string) (string, error) {
+	return c.maker.MemberWay(ctx, ref, staff)
+}
+
+// Sweep goes on with what is unfinished and due, and returns how many were
+// finished.
+func (c *ContactWays) Sweep(ctx context.Context) (int, error) { return c.maker.Sweep(ctx) }
+
+// forRegistry tells an error in the registry's words.
+func forRegistry(err error) error {
+	if refusal, ok := errors.AsType[*contactway.RefusedError](err); ok {
+		return &registry.WayError{Field: refusedField(refusal.Why), Detail: refusal.Detail}
+	}
+	for _, same := range []struct{ ours, theirs error }{
+		{contactway.ErrPending, registry.ErrWayPending},
+		{push.ErrUnknownCode, registry.ErrUnknownCode},
+		{push.ErrWrongTenant, registry.ErrUnknownCode},
+		{push.ErrUnknownTenant, registry.ErrUnknownTenant},
+	} {
+		if errors.Is(err, same.ours) {
+			return errors.Join(same.theirs, err)
+		}
+	}
+	return err
+}
+
+// refusedField is the field of a code that a refusal is about.
+func refusedField(why reason.Reason) string {
+	switch why {
+	case reason.BadMember, reason.NobodyLeft:
+		return "members"
+	case reason.Gone, reason.WayTaken, reason.WayUnfit:
+		return "config_id"
+	}
+	return "contact_way"
 }
