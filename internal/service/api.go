@@ -13,11 +13,8 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/httpapi"
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/config"
-	"github.com/rollcall-dev/rollcall/internal/contactway"
 	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/notify"
-	"github.com/rollcall-dev/rollcall/internal/push"
-	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/seal"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
@@ -29,16 +26,10 @@ type APIParts struct {
 	DB        *mongostore.Database
 	Publisher registry.Publisher // publish.Publisher
 	FanOuts   fanout.Requester
-	Ways      ContactWays
+	Ways      registry.Ways
 	Meter     metric.Meter
 	Log       *slog.Logger
 	Rate      float64 // codes a second that a tenant's fan-outs release
-}
-
-// ContactWays makes and adopts the contact ways of codes (contactway.Maker).
-type ContactWays interface {
-	Create(ctx context.Context, ref push.Ref) (configID, qrCode string, err error)
-	Adopt(ctx context.Context, ref push.Ref, configID string) (contactway.Held, error)
 }
 
 // API is what the ingress serves of the API. It starts nothing and holds nothing
@@ -62,7 +53,7 @@ func NewAPI(cfg config.Config, parts APIParts) (*API, error) {
 	})
 	facts := registry.New(registry.Options{
 		Facts: parts.DB.Registry(), Publisher: parts.Publisher, FanOuts: parts.FanOuts,
-		Ways: contactWays{parts.Ways}, Now: time.Now,
+		Ways: parts.Ways, Now: time.Now,
 	})
 	handler := httpapi.New(httpapi.Options{
 		Registry: facts, FanOuts: parts.DB.FanOuts(), Secrets: tenantSecrets{parts.DB}, Answers: parts.DB.Answers(),
@@ -71,37 +62,6 @@ func NewAPI(cfg config.Config, parts APIParts) (*API, error) {
 	})
 	draws := httpapi.NewGate(verifier, httpapi.Pace{PerSecond: cfg.API.DrawRate, Burst: cfg.API.DrawBurst}, observer)
 	return &API{Handler: handler, Draws: draws}, nil
-}
-
-// contactWays shows the maker of contact ways as the registry's.
-type contactWays struct{ maker ContactWays }
-
-// Create makes a code's contact way.
-func (w contactWays) Create(ctx context.Context, ref push.Ref) error {
-	_, _, err := w.maker.Create(ctx, ref)
-	return wayError(err)
-}
-
-// Adopt takes one that is at WeCom already.
-func (w contactWays) Adopt(ctx context.Context, ref push.Ref, configID string) error {
-	_, err := w.maker.Adopt(ctx, ref, configID)
-	return wayError(err)
-}
-
-// wayFields say which part of a request WeCom's refusal is about.
-var wayFields = map[reason.Reason]string{
-	reason.BadMember: "members", reason.NobodyLeft: "members", reason.Gone: "config_id",
-	reason.WayTaken: "config_id", reason.WayUnfit: "config_id",
-}
-
-func wayError(err error) error {
-	if errors.Is(err, contactway.ErrPending) {
-		return registry.ErrWayPending
-	}
-	if refused, ok := errors.AsType[*contactway.RefusedError](err); ok {
-		return &registry.WayError{Field: wayFields[refused.Why], Detail: refused.Error()}
-	}
-	return err
 }
 
 // tenantSecrets keeps secrets in MongoDB.
