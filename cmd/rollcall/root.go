@@ -33,6 +33,7 @@ func commands() []*cobra.Command {
 		newRefresherCommand(),
 		newKeeperCommand(),
 		newIngressCommand(),
+		newTokenCommand(),
 		newDirtyCommand(),
 		newFanOutsCommand(),
 		newDeadLettersCommand(),
