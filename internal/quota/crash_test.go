@@ -31,7 +31,9 @@ func TestTakeCutOffAtAnyStep(t *testing.T) {
 			if r.store.Contacts()[end.Pair].Version > 0 {
 				r.take(t, end, quota.Ended)
 			}
-			r.Take(t.Context(), added("wm-2", 2))
+			if _, err := r.Take(t.Context(), added("wm-2", 2)); err != nil {
+				t.Fatalf("the repeat: %v", err)
+			}
 		},
 	}
 	for name, complete := range completions {
