@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/metric"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/callback"
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
@@ -24,6 +25,9 @@ type ingress struct {
 	tel     *telemetry.Telemetry
 	db      *mongostore.Database
 	redis   redis.UniversalClient
+	meter   metric.Meter
+	metrics *metrics.Quota
+	rate    float64 // codes a second that a tenant's fan-outs release
 	loop    *loop
 	web     *web
 	seams   []Seams // none but in a test
@@ -61,9 +65,9 @@ func (i *ingress) run(ctx context.Context, host *host) error {
 
 // open connects to everything; what it opened, closers ends.
 func (i *ingress) open(ctx context.Context) error {
-	meter := i.tel.Meters.Meter("github.com/rollcall-dev/rollcall")
-	m, err := metrics.NewQuota(meter)
-	if err != nil {
+	var err error
+	i.meter = i.tel.Meters.Meter("github.com/rollcall-dev/rollcall")
+	if i.metrics, err = metrics.NewQuota(i.meter); err != nil {
 		return err
 	}
 	if i.db, err = openMongo(i.cfg, "ingress"); err != nil {
@@ -74,6 +78,19 @@ func (i *ingress) open(ctx context.Context) error {
 		return err
 	}
 	i.closers.add(func(context.Context) error { return i.redis.Close() })
+	if err := i.openLoop(); err != nil {
+		return err
+	}
+	mux, err := i.routes()
+	if err != nil {
+		return err
+	}
+	i.web, err = listenWeb(ctx, i.cfg.Ingress.Addr, mux, i.tel)
+	return err
+}
+
+// openLoop puts together what turns callbacks and facts into events.
+func (i *ingress) openLoop() error {
 	producer, err := i.openProducer()
 	if err != nil {
 		return err
@@ -82,18 +99,15 @@ func (i *ingress) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rate, _ := budget.Rate()
-	notices, err := newFiler(i.db, meter)
+	i.rate, _ = budget.Rate()
+	notices, err := newFiler(i.db, i.meter)
 	if err != nil {
 		return err
 	}
-	i.loop = newLoop(i.cfg, loopParts{db: i.db, producer: producer, notices: notices, metrics: m, tel: i.tel, rate: rate, seams: i.seams})
-	mux, err := i.routes(m)
-	if err != nil {
-		return err
-	}
-	i.web, err = listenWeb(ctx, i.cfg.Ingress.Addr, mux, i.tel)
-	return err
+	i.loop = newLoop(i.cfg, loopParts{
+		db: i.db, producer: producer, notices: notices, metrics: i.metrics, tel: i.tel, rate: i.rate, seams: i.seams,
+	})
+	return nil
 }
 
 func (i *ingress) openProducer() (*refresh.Producer, error) {
@@ -111,8 +125,39 @@ func (i *ingress) openProducer() (*refresh.Producer, error) {
 }
 
 // routes are all that the ingress serves.
-func (i *ingress) routes(m *metrics.Quota) (*http.ServeMux, error) {
+func (i *ingress) routes() (*http.ServeMux, error) {
+	ways, err := i.openWays()
+	if err != nil {
+		return nil, err
+	}
+	api, err := NewAPI(i.cfg, APIParts{
+		DB: i.db, Publisher: i.loop.publisher, FanOuts: i.loop.requests, Ways: ways, Meter: i.meter, Log: i.tel.Log, Rate: i.rate,
+	})
+	if err != nil {
+		return nil, err
+	}
+	drawing, err := NewDrawing(i.cfg, DrawingParts{
+		Redis: i.redis, Store: i.db.Store(), Refresher: i.loop.publisher, Ways: ways, Meter: i.meter, Log: i.tel.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
-	mux.Handle("/callback/{tenant}", callback.New(i.loop.counter, directory{i.db}, callbackOptions(i.cfg, m, i.tel)))
+	mux.Handle("/callback/{tenant}", callback.New(i.loop.counter, directory{i.db}, callbackOptions(i.cfg, i.metrics, i.tel)))
+	mux.Handle("/v1/", api.Handler)
+	mux.Handle("/v1/draw/{code}", api.Draws.Authenticate(drawing.API))
+	mux.Handle("/c/{code}", drawing.Page)
 	return mux, nil
+}
+
+// openWays puts together what makes contact ways.
+func (i *ingress) openWays() (*ContactWays, error) {
+	vendor, closeVendor, err := newVendor(i.cfg, i.db, i.redis, i.tel)
+	if err != nil {
+		return nil, err
+	}
+	i.closers.add(func(context.Context) error { closeVendor(); return nil })
+	return NewContactWays(i.cfg, ContactWaysParts{
+		DB: i.db, Vendor: vendor, Announcer: i.loop.publisher, Meter: i.meter, Log: i.tel.Log,
+	})
 }

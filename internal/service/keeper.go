@@ -7,12 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/metric"
+
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/backstop"
 	"github.com/rollcall-dev/rollcall/internal/backstop/lease"
 	"github.com/rollcall-dev/rollcall/internal/config"
-	"github.com/rollcall-dev/rollcall/internal/notify"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
@@ -20,12 +22,10 @@ import (
 
 // The keeper's rhythm.
 const (
-	releaseEvery   = time.Second
-	intentsEvery   = 15 * time.Second
-	intentsWhole   = 10 * time.Minute
-	additionsEvery = 5 * time.Second
-	forgetEvery    = 10 * time.Second
-	sweepParallel  = 16
+	releaseEvery  = time.Second
+	intentsEvery  = 15 * time.Second
+	intentsWhole  = 10 * time.Minute
+	sweepParallel = 16
 	// sweepLimit is the age of a sweep's last beat from which the process
 	// counts as hung: a broker that is away holds one up for its send timeout.
 	sweepLimit = 3 * time.Minute
@@ -42,8 +42,11 @@ type keeper struct {
 	metrics               *metrics.Keeper
 	db                    *mongostore.Database
 	producer              *refresh.Producer
-	quotas                *metrics.Quota
-	notices               notify.Filer
+	redis                 redis.UniversalClient
+	meter                 metric.Meter
+	loop                  *loop
+	ways                  *ContactWays
+	notifying             *notifying
 	closers               closers
 	tenantRate, totalRate float64
 	seams                 []Seams // none but in a test
@@ -60,7 +63,7 @@ func RunKeeper(ctx context.Context, cfg config.Config, version string, seams ...
 }
 
 func (k *keeper) run(ctx context.Context, host *host) error {
-	if err := k.open(); err != nil {
+	if err := k.open(ctx); err != nil {
 		return err
 	}
 	duty := newDuty(k.tel.Log, k.metrics, k.health, 4*k.cfg.Keeper.LeaseTTL)
@@ -76,22 +79,16 @@ func (k *keeper) run(ctx context.Context, host *host) error {
 }
 
 // open connects to everything; what it opened, closers ends.
-func (k *keeper) open() error {
+func (k *keeper) open(ctx context.Context) error {
 	var err error
-	meter := k.tel.Meters.Meter("github.com/rollcall-dev/rollcall")
-	if k.metrics, err = metrics.NewKeeper(meter); err != nil {
-		return err
-	}
-	if k.quotas, err = metrics.NewQuota(meter); err != nil {
+	k.meter = k.tel.Meters.Meter("github.com/rollcall-dev/rollcall")
+	if k.metrics, err = metrics.NewKeeper(k.meter); err != nil {
 		return err
 	}
 	if k.db, err = openMongo(k.cfg, "keeper"); err != nil {
 		return err
 	}
 	k.closers.add(k.db.Close)
-	if k.notices, err = newFiler(k.db, meter); err != nil {
-		return err
-	}
 	bus, err := pulsarbus.NewClient(busOptions(k.cfg, nil, k.tel))
 	if err != nil {
 		return err
@@ -101,17 +98,20 @@ func (k *keeper) open() error {
 		return err
 	}
 	k.closers.add(func(context.Context) error { k.producer.Close(); return nil })
-	return k.pace()
+	if err := k.pace(); err != nil {
+		return err
+	}
+	return k.openLoop(ctx)
 }
 
 // pace takes over the rates of the vendor budget.
 func (k *keeper) pace() error {
-	client, err := openRedis(k.cfg.Redis, k.tel)
-	if err != nil {
+	var err error
+	if k.redis, err = openRedis(k.cfg.Redis, k.tel); err != nil {
 		return err
 	}
-	k.closers.add(func(context.Context) error { return client.Close() })
-	budget, err := newBudget(k.cfg, client, k.tel)
+	k.closers.add(func(context.Context) error { return k.redis.Close() })
+	budget, err := newBudget(k.cfg, k.redis, k.tel)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (k *keeper) work(ctx context.Context, _ int64) {
 	})
 	var sweeps sync.WaitGroup
 	sweeps.Go(func() { k.ensureIndexes(ctx) })
-	k.quota(ctx, &sweeps)
+	k.completeLoop(ctx, &sweeps)
 	sweeps.Go(func() {
 		k.every(ctx, releaseEvery, metrics.SweepRelease, func() error {
 			released, err := releaser.Sweep(ctx)
@@ -148,30 +148,6 @@ func (k *keeper) work(ctx context.Context, _ int64) {
 		})
 	})
 	sweeps.Wait()
-}
-
-// quota completes what callbacks have begun, and works on fan-outs.
-func (k *keeper) quota(ctx context.Context, sweeps *sync.WaitGroup) {
-	l := newLoop(k.cfg, loopParts{
-		db: k.db, producer: k.producer, notices: k.notices, metrics: k.quotas, tel: k.tel,
-		rate: k.tenantRate, poll: fanOutPoll, seams: k.seams,
-	})
-	sweeps.Go(func() { l.runner.Run(ctx) })
-	sweeps.Go(func() {
-		k.every(ctx, additionsEvery, metrics.SweepAdditions, func() error {
-			completed, err := l.counter.Recover(ctx)
-			if completed > 0 {
-				k.tel.Log.InfoContext(ctx, "additions that were left behind are complete", "contacts", completed)
-			}
-			return err
-		})
-	})
-	sweeps.Go(func() {
-		k.every(ctx, forgetEvery, metrics.SweepForget, func() error {
-			_, err := l.counter.Forget(ctx)
-			return err
-		})
-	})
 }
 
 // every sweeps at once and then in its rhythm, until ctx ends. A sweep that
