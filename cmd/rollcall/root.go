@@ -36,6 +36,7 @@ func commands() []*cobra.Command {
 		newTokenCommand(),
 		newDirtyCommand(),
 		newFanOutsCommand(),
+		newDeliveriesCommand(),
 		newDeadLettersCommand(),
 		newSecretsCommand(),
 		newDemoCommand(),
