@@ -132,6 +132,9 @@ func TestForgetLeavesWhatIsOpen(t *testing.T) {
 	}
 	r.recover(t)
 	r.wantCounters(t, 1)
+	if n, err := r.Forget(t.Context()); n != 0 || err != nil {
+		t.Errorf("Forget of what was done just now = %d, %v; want none", n, err)
+	}
 }
 
 // A process that is cut off anywhere in Forget leaves nothing that the next one
