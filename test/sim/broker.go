@@ -143,6 +143,7 @@ func (b *broker) ack(l *link, id int) {
 		if m.id == id {
 			m.acked = true
 			b.messages = slices.Delete(b.messages, i, i+1)
+			b.w.checkExpected(m.ref)
 			return
 		}
 	}

@@ -128,6 +128,37 @@ func (w *world) checkCommit(ref push.Ref) {
 	w.committed[ref] = facts
 }
 
+// checkExpected looks at a code that nobody looks after any more, once it has
+// lost an event, or a change that the keeper had taken, or expects another one.
+// Somebody whose clock is ahead may have seen a change that is to come at once.
+func (w *world) checkExpected(ref push.Ref) {
+	if w.profile.zone != islands || w.awaited(ref) {
+		return
+	}
+	facts, record, now := w.store.Peek(ref), w.store.Record(ref), w.clock.Now()
+	ahead := now.Add(2 * w.profile.skew)
+	if record.Expects(ahead) {
+		return
+	}
+	today, err := roster.Decide(facts, record.Last(), roster.LaneRules{}, now)
+	soon, also := roster.Decide(facts, record.Last(), roster.LaneRules{}, ahead)
+	switch held := record.Committed.Hash; {
+	case err != nil || also != nil:
+	case held != today.Hash && held != soon.Hash:
+		w.fail(Expected, fmt.Sprintf("%s has changed, the record says %v and expects %s", ref.Code, record.Committed.Members, w.at(record.NextChange)))
+	case !record.Expects(soon.NextChange):
+		w.fail(Expected, fmt.Sprintf("%s changes at %s, the record expects %s", ref.Code, w.at(soon.NextChange), w.at(record.NextChange)))
+	}
+}
+
+// awaited reports that a code is refreshed once more whatever time brings.
+func (w *world) awaited(ref push.Ref) bool {
+	_, dirty, _ := w.dirty.Get(context.Background(), ref)
+	return dirty || w.store.Changes().Taken(ref) ||
+		slices.ContainsFunc(w.broker.messages, func(m *message) bool { return m.ref == ref }) ||
+		slices.ContainsFunc(w.tasks, func(t *task) bool { return t.process == &w.producers })
+}
+
 // checkLanded looks at a call at the instant at which it takes effect.
 func (w *world) checkLanded(f flight) {
 	w.note("wecom", "the call of epoch %d for %s takes effect", f.epoch, f.ref.Code)
@@ -179,6 +210,15 @@ func (w *world) same(invariant Invariant, ref push.Ref, want, got any) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		w.fail(invariant, ref.Code+" (-want +got): "+strings.Join(strings.Fields(diff), " "))
 	}
+}
+
+// dueChanges is how many codes the keeper has to publish for time alone.
+func (w *world) dueChanges() int {
+	n := 0
+	for tenant := range w.windows {
+		n += len(w.store.Changes().Find(tenant, w.clock.Now(), len(w.codes)))
+	}
+	return n
 }
 
 func (w *world) dirtyCodes() int {

@@ -28,6 +28,9 @@ const (
 	AckedLast Invariant = "no call is open when an event is acked"
 	// NewerFacts: a list is not committed after one from newer facts.
 	NewerFacts Invariant = "no list is committed after one from newer facts"
+	// Expected: of a code without an event the keeper knows when time alone
+	// changes its verdict, or earlier.
+	Expected Invariant = "the keeper knows of every change by time"
 	// OneWorker: a process has at most one worker on a code.
 	OneWorker Invariant = "one worker a code and process"
 	// OneMessage: a consumer keeps at most one un-acked message of a code.

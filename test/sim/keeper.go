@@ -11,12 +11,14 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/backstop"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/push/pushtest"
+	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
 // keeper is one keeper process: the product's sweeps, one after the other.
 type keeper struct {
 	process
 	w        *world
+	skew     time.Duration // of its clock, by which it knows what is due
 	releaser *backstop.Releaser
 	marker   *backstop.Marker
 	busy     *task
@@ -24,11 +26,17 @@ type keeper struct {
 	sweeps   int
 }
 
-const sweepEvery = time.Second
+const (
+	sweepEvery = time.Second
+	// keeperSkew is how wrong a keeper's clock is, either way. No margin is made
+	// for it: who takes a change early only publishes once more.
+	keeperSkew = 5 * time.Second
+)
 
 func (w *world) keep(name string) *keeper {
 	k := &keeper{w: w}
 	k.name = name
+	k.skew = w.upTo(2*keeperSkew) - keeperSkew
 	k.begin()
 	w.keepers = append(w.keepers, k)
 	return k
@@ -37,13 +45,16 @@ func (w *world) keep(name string) *keeper {
 // begin is the start of the process.
 func (k *keeper) begin() {
 	dirty := dirtyOf{k.w.dirty, k.w}
-	k.releaser = backstop.NewReleaser(dirty, publisherOf{k.w}, backstop.ReleaserOptions{
-		TenantRate: 2, TotalRate: 3, Parallel: 1, Now: k.w.clock.Now, Logger: slog.New(slog.DiscardHandler),
+	due := backstop.InTurn(dirty, changesOf{k.w.store.Changes(), k.w})
+	k.releaser = backstop.NewReleaser(due, publisherOf{k.w}, backstop.ReleaserOptions{
+		TenantRate: 2, TotalRate: 3, Parallel: 1, Now: k.now, Logger: slog.New(slog.DiscardHandler),
 	})
 	k.marker = backstop.NewMarker(recordsOf{k.w}, dirty, backstop.MarkerOptions{
 		Margin: k.w.profile.margin + 2*k.w.profile.skew, WholeEvery: time.Second, Parallel: 1, Now: k.w.clock.Now,
 	})
 }
+
+func (k *keeper) now() time.Time { return k.w.clock.Now().Add(k.skew) }
 
 // turn begins a sweep when it is time for one.
 func (k *keeper) turn() {
@@ -115,6 +126,60 @@ func (d dirtyOf) Postpone(ctx context.Context, e backstop.Entry, until time.Time
 	return errors.Join(err, d.w.lost())
 }
 
+// changesOf are the records' next changes with every step visible.
+type changesOf struct {
+	*pushtest.Changes
+	w *world
+}
+
+func (c changesOf) DueTenants(ctx context.Context, now time.Time) ([]string, error) {
+	if err := c.w.attempt(ctx, "changes.due_tenants"); err != nil {
+		return nil, err
+	}
+	return c.Changes.DueTenants(ctx, now)
+}
+
+func (c changesOf) Due(ctx context.Context, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
+	if err := c.w.attempt(ctx, "changes.due "+tenant); err != nil {
+		return nil, err
+	}
+	var out []backstop.Entry
+	for _, change := range c.Find(tenant, now, limit) {
+		if change.Version == "" {
+			if err := c.w.attempt(ctx, "changes.take "+change.Code); err != nil {
+				return nil, err
+			}
+			change = c.TakeOne(change)
+		}
+		out = append(out, backstop.Entry{Ref: change.Ref, Reason: reason.TimeChange, Due: change.At, Version: change.Version})
+	}
+	return out, c.w.lost()
+}
+
+// Remove comes late more often than other steps: refreshes have to fall between
+// an event and the end of its change.
+func (c changesOf) Remove(ctx context.Context, entries []backstop.Entry) error {
+	c.w.dawdle(0.2)
+	for _, e := range entries {
+		if err := c.w.attempt(ctx, "changes.finish "+e.Code); err != nil {
+			return err
+		}
+		if _, err := c.Finish(ctx, pushtest.Change{Ref: e.Ref, Version: e.Version}); err != nil {
+			return err
+		}
+		c.w.checkExpected(e.Ref)
+	}
+	return c.w.lost()
+}
+
+func (c changesOf) Postpone(ctx context.Context, e backstop.Entry, until time.Time) error {
+	if err := c.w.attempt(ctx, "changes.postpone "+e.Code); err != nil {
+		return err
+	}
+	_, err := c.Changes.Postpone(ctx, pushtest.Change{Ref: e.Ref, Version: e.Version}, until)
+	return errors.Join(err, c.w.lost())
+}
+
 // recordsOf finds the intents that were left behind.
 type recordsOf struct{ w *world }
 
@@ -158,6 +223,9 @@ func (p publisherOf) Publish(ctx context.Context, entries []backstop.Entry) []er
 func (p publisherOf) store(e backstop.Entry) error {
 	if p.w.happens(0.1) {
 		return errRefused
+	}
+	if e.Reason == reason.TimeChange {
+		p.w.timed++
 	}
 	p.w.broker.publish(e.Ref)
 	return p.w.lost()

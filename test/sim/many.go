@@ -16,6 +16,7 @@ type Total struct {
 	Took     time.Duration // simulated
 	Changes  int
 	Events   int
+	Timed    int
 	Pushes   int
 	Outcomes map[string]int
 	Faults   []*Fault // by seed
@@ -53,6 +54,7 @@ func (t *Total) add(r Result) {
 	t.Took += r.Took
 	t.Changes += r.Changes
 	t.Events += r.Events
+	t.Timed += r.Timed
 	t.Pushes += r.Pushes
 	for outcome, n := range r.Outcomes {
 		t.Outcomes[outcome] += n
@@ -65,8 +67,8 @@ func (t *Total) add(r Result) {
 // String is a short report.
 func (t Total) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d runs, %d steps, %v simulated, %d changes of facts, %d events, %d pushes\n",
-		t.Runs, t.Steps, t.Took.Round(time.Minute), t.Changes, t.Events, t.Pushes)
+	fmt.Fprintf(&b, "%d runs, %d steps, %v simulated, %d changes of facts, %d events (%d for time alone), %d pushes\n",
+		t.Runs, t.Steps, t.Took.Round(time.Minute), t.Changes, t.Events, t.Timed, t.Pushes)
 	outcomes := make([]string, 0, len(t.Outcomes))
 	for outcome := range t.Outcomes {
 		outcomes = append(outcomes, outcome)

@@ -15,6 +15,10 @@ func (w *world) change() {
 	}
 	w.changed++
 	ref := w.codes[w.rnd.IntN(len(w.codes))]
+	if w.profile.zone == islands && w.rnd.Float64() < 0.4 {
+		w.forNow(ref.Tenant)
+		return
+	}
 	switch dice := w.rnd.Float64(); {
 	case dice < 0.7:
 		w.flip(ref.Tenant)
@@ -30,14 +34,14 @@ func (w *world) flip(tenant string) {
 	who := staffName(w.rnd.IntN(w.profile.staff))
 	presence := roster.Online
 	w.store.EditStaff(tenant, who, func(s *roster.Staff) {
-		if s.Presence == roster.Online {
-			s.Presence = roster.OfflineNow
+		if s.Presence == roster.OfflineNow {
+			s.Presence = w.presence()
 		} else {
-			s.Presence = roster.Online
+			s.Presence = roster.OfflineNow
 		}
 		presence = s.Presence
 	})
-	w.note("producer", "%s of %s is %s", who, tenant, presence)
+	w.note("producer", "%s of %s is %q", who, tenant, presence)
 	w.publishAll(tenant)
 }
 

@@ -11,6 +11,7 @@ import (
 type profile struct {
 	name     string
 	families []roster.Family // one a code
+	zone     string          // of the tenants; islands: time alone changes facts, too
 	tenants  int
 	staff    int
 	changes  int // of facts
@@ -58,7 +59,9 @@ func duel(family roster.Family) *profile {
 	p.changes, p.keepers, p.workers, p.ceiling, p.atStart = 16, 1, 2, 4, 3
 	p.windowCalls, p.burst, p.every = 1000, 500, time.Millisecond
 	p.misfortune, p.stall, p.change, p.refuse = 0.08, 0.08, 0.06, 0.25
+	p.zone = islands
 	if family.Rotates() {
+		p.zone = ""
 		// Facts that soon return to what they were, and waits after the set was
 		// written, are what tempts a set's writer.
 		p.staff, p.changes, p.change, p.refuse, p.badAnswers, p.reconnect = 1, 40, 0.25, 0.4, 0.2, 0.08
@@ -70,7 +73,7 @@ func duel(family roster.Family) *profile {
 // little room to wait: what queue, budget and dirty set have to stand.
 func house() *profile {
 	p := common()
-	p.name, p.tenants, p.staff = "house", 2, 3
+	p.name, p.tenants, p.staff, p.zone = "house", 2, 3, islands
 	p.families = []roster.Family{roster.Native, roster.Sequenced, roster.Quota, roster.Native, roster.Native, roster.Sequenced}
 	p.changes, p.keepers, p.workers, p.ceiling, p.atStart = 20, 2, 3, 3, 2
 	p.maxHeld, p.parkAfter, p.opFault, p.badMembers = 1, 4*time.Second, 0.012, 0.01

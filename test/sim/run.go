@@ -14,6 +14,7 @@ type Result struct {
 	Took     time.Duration // simulated
 	Changes  int           // of facts
 	Events   int           // published, those of the keeper included
+	Timed    int           // events that the keeper published for time alone
 	Pushes   int           // calls of WeCom's update API
 	Outcomes map[string]int
 	// Fault is the first invariant that did not hold; nil: none.
@@ -35,7 +36,7 @@ func Run(seed uint64, tracer func(line string)) Result {
 	steps := w.play()
 	r := Result{
 		Profile: w.profile.name, Steps: steps, Took: w.clock.Now().Sub(start), Changes: w.changed,
-		Events: w.broker.last, Pushes: w.pushes, Outcomes: w.outcomes, Fault: w.fault,
+		Events: w.broker.last, Timed: w.timed, Pushes: w.pushes, Outcomes: w.outcomes, Fault: w.fault,
 	}
 	w.end()
 	return r
@@ -73,7 +74,7 @@ func (w *world) play() int {
 			return step
 		}
 		w.settleDown()
-		if w.calm && w.atRest() {
+		if w.calm && w.atRest() && !w.skipAhead() {
 			w.judge()
 			return step
 		}
@@ -119,7 +120,7 @@ func (w *world) atRest() bool {
 			return false
 		}
 	}
-	return w.dirtyCodes() == 0
+	return w.dirtyCodes() == 0 && w.dueChanges() == 0
 }
 
 // end ends what is left of a run that was given up.

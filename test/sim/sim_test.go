@@ -41,6 +41,9 @@ func TestTheSameSeedIsTheSameSchedule(t *testing.T) {
 // it is there to try have to come up.
 func TestSchedulesAreHarsh(t *testing.T) {
 	total := sim.Many(0, 1500, runtime.GOMAXPROCS(0), 5)
+	if total.Timed == 0 {
+		t.Errorf("in %d runs the keeper published nothing for time alone", total.Runs)
+	}
 	for _, outcome := range []string{
 		"done pushed", "done unchanged", "fail store_down", "hold backoff", "hold blocked", "hold breaker_open",
 		"hold contended", "hold throttled", "hold unsettled", "park blocked", "park overflow", "park transient",

@@ -38,6 +38,15 @@ func (s storeOf) Commit(ctx context.Context, ref push.Ref, c push.Committed, set
 	return ok, err
 }
 
+// ExpectChange comes late more often than other writes: what older facts expect
+// has to be seen after what newer ones do.
+func (s storeOf) ExpectChange(ctx context.Context, ref push.Ref, at time.Time) error {
+	s.w.dawdle(0.2)
+	err := s.Store.ExpectChange(ctx, ref, at)
+	s.w.checkExpected(ref)
+	return err
+}
+
 func (s storeOf) Drop(ctx context.Context, ref push.Ref, epoch int64) error {
 	err := s.Store.Drop(ctx, ref, epoch)
 	s.w.checkRecord(ref)

@@ -121,6 +121,14 @@ func (w *world) runOne() bool {
 	return true
 }
 
+// dawdle lets the current task stand still at its next step, now and then.
+func (w *world) dawdle(p float64) {
+	if w.current != nil && w.happens(p) {
+		w.current.stalled = w.clock.Now().Add(w.pause())
+		w.note(w.current.name, "stalls until %s", w.at(w.current.stalled))
+	}
+}
+
 // pause is how long something stands still: a moment, or longer than an
 // announced call lives.
 func (w *world) pause() time.Duration {

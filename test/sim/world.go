@@ -13,8 +13,11 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
-// start is when every run begins: a Monday morning, far from any midnight.
-var start = time.Date(2026, 11, 30, 2, 0, 0, 0, time.UTC)
+// start is when every run begins: two minutes before midnight in the islands,
+// where the tenants are whose facts change by time alone.
+var start = time.Date(2026, 11, 30, 1, 58, 0, 0, time.UTC)
+
+const islands = "America/Noronha" // UTC-2, all the year
 
 // world is one run.
 type world struct {
@@ -55,6 +58,7 @@ type world struct {
 	refusedEver map[string]bool
 	badSince    time.Time // when whom it refuses last changed
 	pushes      int
+	timed       int // events that the keeper published for time alone
 	outcomes    map[string]int
 	fault       *Fault
 }
@@ -89,9 +93,9 @@ func (w *world) furnish() {
 	for i := range w.profile.tenants {
 		tenant := "t" + itoa(i+1)
 		w.windows[tenant] = &calls{}
-		w.store.PutTenant(roster.Tenant{ID: tenant, MaxRemovalShare: 1})
+		w.store.PutTenant(roster.Tenant{ID: tenant, MaxRemovalShare: 1, TimeZone: w.profile.zone})
 		for s := range w.profile.staff {
-			w.store.PutStaff(tenant, roster.Staff{ID: staffName(s), Presence: roster.Online})
+			w.store.PutStaff(tenant, w.hire(staffName(s)))
 		}
 		w.store.PutStaff(tenant, roster.Staff{ID: "spare", Presence: roster.Online})
 	}

@@ -94,6 +94,14 @@ func (c *Changes) TakeOne(found Change) Change {
 	return found
 }
 
+// Taken reports whether a change of a code was taken and not finished.
+func (c *Changes) Taken(ref push.Ref) bool {
+	c.store.mu.Lock()
+	defer c.store.mu.Unlock()
+	_, taken := c.store.taken[ref]
+	return taken
+}
+
 // Finish forgets changes whose events are stored, unless they were taken again
 // since, and returns how many. Of a Change only Ref and Version count.
 func (c *Changes) Finish(_ context.Context, changes ...Change) (int, error) {

@@ -59,6 +59,13 @@ func (s *Store) EditStaff(tenant, id string, edit func(*roster.Staff)) {
 	s.staff[staffKey{tenant, id}] = cloneStaff(staff)
 }
 
+// Staff returns a staff member; one who is not there is zero.
+func (s *Store) Staff(tenant, id string) roster.Staff {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cloneStaff(s.staff[staffKey{tenant, id}])
+}
+
 // EditCode changes a code in place and raises its revision, as every edit of a
 // producer does. A code that is not there is created.
 func (s *Store) EditCode(id string, edit func(*roster.Code)) {

@@ -23,6 +23,8 @@ const (
 	tenant     = "internal/keyqueue/tenant.go"
 	release    = "internal/backstop/release.go"
 	intents    = "internal/backstop/intents.go"
+	changes    = "internal/push/pushtest/changes.go"
+	inTurn     = "internal/backstop/inturn.go"
 )
 
 // mutants are grouped by what they are a fault of. The conditions of the
@@ -58,6 +60,16 @@ var mutants = []mutant{
 	{"the set is written only when it differs", rotation, "		if version != seen {\n			return\n		}", "		if version != seen {\n			return\n		}\n		if old, ok := r.sets[ref]; ok && len(old.Seats) == len(set.Seats) && (len(old.Seats) == 0 || old.Seats[0] == set.Seats[0]) {\n			won = true\n			return\n		}"},
 	{"the set is written over any version", rotation, "		if version != seen {", "		if false {"},
 	{"the set's version is read after the facts", protocol, "	a.facts, a.record = facts, record\n", "	a.facts, a.record = facts, record\n	if a.rotates {\n		a.version, _ = a.Rotation.Version(ctx, a.ref)\n	}\n"},
+
+	// What time alone changes.
+	{"the keeper forgets what time changes", inTurn, "		which := (t.first + i) % len(t.sets)\n", "		which := 0 * i\n"},
+	{"a push expects no change", commit, "settled, a.verdict.NextChange)", "settled, time.Time{})"},
+	{"an unchanged list expects no change", waiting, "	if next := a.verdict.NextChange; !a.record.Expects(next) {", "	if next := a.verdict.NextChange; false {"},
+	{"a change is expected as first decided", commit, "	a.verdict.NextChange = now.NextChange // an edit may have moved it and left the list alone\n", ""},
+	{"an expectation puts another off", store, "	if !r.Expects(at) {", "	if !at.IsZero() {"},
+	{"a change is forgotten by its instant", changes, "			delete(c.store.taken, change.Ref)\n", "			delete(c.store.taken, change.Ref)\n			if record := c.store.recordOf(change.Ref); record.NextChange.Equal(taken.At) {\n				record.NextChange = time.Time{}\n				c.store.records[change.Ref] = record\n			}\n"},
+	{"a change that was taken is forgotten with its keeper", changes, "		if ref.Tenant == tenant && !change.At.After(now) {\n", "		if ref.Tenant == tenant && change.At.IsZero() {\n"},
+	{"a change is finished by whoever took it before", changes, "ok && taken.Version == change.Version {", "ok && taken.Version != \"\" {"},
 
 	// The queue.
 	{"a code in work is handed out again", queue, "	if e.state == working || e.state == shed {\n		e.again = true\n	}", "	if e.state == working {\n		q.makeReady(e)\n	}"},
