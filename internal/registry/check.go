@@ -57,15 +57,19 @@ func checkPlain(field, id string, limit int) error {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._:-", r)
 	}
-	if id == "" || len(id) > limit || strings.IndexFunc(id, func(r rune) bool { return !plain(r) }) >= 0 {
-		return invalid(field, id, fmt.Sprintf("1 to %d of the characters A-Z a-z 0-9 . _ : -", limit))
+	if id == "" || len(id) > limit || dots(id) || strings.IndexFunc(id, func(r rune) bool { return !plain(r) }) >= 0 {
+		return invalid(field, id, fmt.Sprintf("1 to %d of the characters A-Z a-z 0-9 . _ : -, not only dots", limit))
 	}
 	return nil
 }
 
+// dots reports whether an ID is a step in a path: a proxy that tidies paths, as
+// many do, would make another request of one that names it.
+func dots(id string) bool { return id == "." || id == ".." }
+
 func checkStaffID(field, id string) error {
-	if id == "" || len(id) > MaxStaffID || strings.ContainsRune(id, 0) || !utf8.ValidString(id) {
-		return invalid(field, id, fmt.Sprintf("a userid of WeCom: 1 to %d bytes of UTF-8 without a zero byte", MaxStaffID))
+	if id == "" || len(id) > MaxStaffID || dots(id) || strings.ContainsRune(id, 0) || !utf8.ValidString(id) {
+		return invalid(field, id, fmt.Sprintf("a userid of WeCom: 1 to %d bytes of UTF-8 without a zero byte, not only dots", MaxStaffID))
 	}
 	return nil
 }

@@ -255,6 +255,22 @@ func TestWhatDecideRefusesIsRefused(t *testing.T) {
 	r.wantAnnounced(t)
 }
 
+// A proxy that tidies paths would make another request of these.
+func TestNoIDIsAStepInAPath(t *testing.T) {
+	for _, id := range []string{".", ".."} {
+		for name, err := range map[string]error{
+			"tenant": registry.CheckTenantID(id), "code": registry.CheckCodeID(id), "staff": registry.CheckStaffID(id),
+		} {
+			if !errors.Is(err, roster.ErrInvalid) {
+				t.Errorf("%q is a %s: %v", id, name, err)
+			}
+		}
+	}
+	if err := errors.Join(registry.CheckCodeID("..."), registry.CheckStaffID("a.b")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestImportStaff(t *testing.T) {
 	r := newRig(t)
 	r.facts.Seed(registry.Tenant{Tenant: roster.Tenant{ID: "acme"}}, []registry.Staff{

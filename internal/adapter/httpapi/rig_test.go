@@ -99,9 +99,11 @@ const lines = "application/x-ndjson"
 type call struct {
 	method, path string
 	token        string // a name of the rig's; "" sends none
-	body         string
-	media        string // "" is JSON for a call with a body
-	key          string // Idempotency-Key
+	// authorization is sent instead of the token's header.
+	authorization string
+	body          string
+	media         string // "" is JSON for a call with a body
+	key           string // Idempotency-Key
 }
 
 func (c call) request() *http.Request {
@@ -112,6 +114,9 @@ func (c call) request() *http.Request {
 	r := httptest.NewRequest(c.method, c.path, body)
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if c.authorization != "" {
+		r.Header.Set("Authorization", c.authorization)
 	}
 	if c.body != "" && c.media == "" {
 		c.media = "application/json"
@@ -331,14 +336,18 @@ func (s *secrets) PutCallback(_ context.Context, _ string, c httpapi.Callback) e
 	return s.err
 }
 
-func (s *secrets) Describe(context.Context, string) (httpapi.SecretsView, error) { return s.view, s.err }
+func (s *secrets) Describe(context.Context, string) (httpapi.SecretsView, error) {
+	return s.view, s.err
+}
 
 func (s *secrets) PutChannels(_ context.Context, _ string, c notify.Channels) error {
 	s.channels = c
 	return s.err
 }
 
-func (s *secrets) Channels(context.Context, string) (notify.Channels, error) { return s.channels, s.err }
+func (s *secrets) Channels(context.Context, string) (notify.Channels, error) {
+	return s.channels, s.err
+}
 
 // observed is told what the API does.
 type observed struct {
