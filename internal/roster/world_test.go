@@ -38,6 +38,9 @@ var moments = []struct {
 	{"Australia/Lord_Howe", utc(2026, 4, 4, 14)}, // half an hour back
 	{"America/Havana", utc(2026, 3, 8, 4)},       // no midnight
 	{"Asia/Beirut", utc(2026, 10, 24, 20)},       // a second 23:00
+	{"Asia/Beirut", utc(2026, 3, 28, 18)},        // no midnight
+	{"America/Santiago", utc(2026, 9, 6, 0)},     // no midnight
+	{"America/Santiago", utc(2026, 4, 5, 0)},     // a second 23:00
 	{"America/Sao_Paulo", utc(2018, 2, 17, 23)},  // likewise
 	{"Africa/Casablanca", utc(2026, 2, 14, 23)},  // four moves a year
 	{"Antarctica/Troll", utc(2026, 10, 24, 23)},  // two hours back
