@@ -207,6 +207,37 @@ func TestSparesAreDeleted(t *testing.T) {
 	}
 }
 
+// Many rows of one time cost about one look at each contact way, not one for
+// each pair.
+func TestLookingForManyIsCheap(t *testing.T) {
+	const many = 30
+	w := newWorld()
+	m := w.maker()
+	w.vendor.Fate = func(op string) waytest.Fate {
+		if op == "add" {
+			return waytest.Unheard
+		}
+		return waytest.Answered
+	}
+	for i := range many {
+		code := fmt.Sprint("c", i)
+		w.store.PutFacts(facts(func(f *roster.Facts) { f.Code.ID = code }))
+		if _, _, err := m.Create(t.Context(), push.Ref{Tenant: "acme", Code: code}); !errors.Is(err, contactway.ErrPending) {
+			t.Fatal(err)
+		}
+	}
+	w.pass(time.Hour)
+	if n, err := m.Sweep(t.Context()); n != many || err != nil {
+		t.Errorf("Sweep = %d, %v", n, err)
+	}
+	if n := w.vendor.Calls("get"); n > 2*many+len(w.vendor.Ways()) {
+		t.Errorf("%d calls for %d contact ways", n, many)
+	}
+	if len(w.ours()) != many {
+		t.Errorf("WeCom has %d contact ways, want %d", len(w.ours()), many)
+	}
+}
+
 // While one process looks for a contact way no other spends calls on it.
 func TestOneLooks(t *testing.T) {
 	w := newWorld()

@@ -87,6 +87,7 @@ type Maker struct {
 	Ports
 	opts    Options
 	flights flights
+	remarks remarks
 }
 
 // NewMaker returns a Maker.

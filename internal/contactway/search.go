@@ -47,9 +47,15 @@ func (m *Maker) marked(ctx context.Context, row Row) ([]Way, error) {
 		if err != nil {
 			return nil, err
 		}
+		if m.remarks.lacks(row.Tenant, configID, row.Marker) {
+			continue
+		}
 		way, there, err := m.Vendor.Get(ctx, row.Tenant, configID)
 		if err != nil {
 			return nil, err
+		}
+		if there {
+			m.remarks.saw(row.Tenant, configID, way.Remark)
 		}
 		if there && way.Remark == row.Marker {
 			found = append(found, way)
