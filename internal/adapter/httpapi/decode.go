@@ -92,6 +92,9 @@ func fieldNames(t reflect.Type) []string {
 
 // bodyProblem says why a body could not be read.
 func bodyProblem(err error) *problem {
+	if known, ok := errors.AsType[*problem](err); ok {
+		return known
+	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return wrong(http.StatusRequestEntityTooLarge, codeTooLarge, "", "", fmt.Sprintf("a body of at most %d bytes", tooLarge.Limit))
 	}

@@ -46,6 +46,7 @@ type rig struct {
 	fanOuts  *fanOuts
 	ways     *ways
 	secrets  *secrets
+	answers  *answers
 	observed *observed
 	logged   *bytes.Buffer
 }
@@ -60,7 +61,7 @@ func newPacedRig(t *testing.T, pace httpapi.Pace) *rig {
 	now := func() time.Time { return noon }
 	r := &rig{
 		facts: registrytest.NewMemory(now), events: &events{}, fanOuts: &fanOuts{}, ways: &ways{},
-		secrets: &secrets{}, observed: &observed{}, logged: &bytes.Buffer{},
+		secrets: &secrets{}, answers: &answers{Answers: registrytest.NewAnswers()}, observed: &observed{}, logged: &bytes.Buffer{},
 		tokens: tokens{
 			everything: {Token: everything, Scopes: access.Scopes()},
 			nothing:    {Token: nothing},
@@ -73,9 +74,9 @@ func newPacedRig(t *testing.T, pace httpapi.Pace) *rig {
 		Registry: registry.New(registry.Options{
 			Facts: r.facts, Publisher: r.events, FanOuts: r.fanOuts, Ways: r.ways, Now: now,
 		}),
-		FanOuts: r.fanOuts, Secrets: r.secrets, Answers: registrytest.NewAnswers(),
+		FanOuts: r.fanOuts, Secrets: r.secrets, Answers: r.answers,
 		Gate: httpapi.NewGate(r.tokens, pace, r.observed), Observer: r.observed,
-		Logger: slog.New(slog.NewTextHandler(r.logged, nil)), ImportLimit: 4 << 20, Rate: 40, Now: now,
+		Logger: slog.New(slog.NewTextHandler(r.logged, nil)), ImportLimit: importLimit, Rate: 40, Now: now,
 	})
 	r.facts.Seed(registry.Tenant{Tenant: roster.Tenant{ID: "acme", Fallback: []string{"boss"}}},
 		[]registry.Staff{{Staff: roster.Staff{ID: "zhang.san"}}},
@@ -90,6 +91,9 @@ func newPacedRig(t *testing.T, pace httpapi.Pace) *rig {
 	}}
 	return r
 }
+
+// importLimit bounds the rig's imports, in bytes.
+const importLimit = 1 << 20
 
 // lines is the media type of imports. The validator takes each for one JSON
 // document; the tests of imports look at them.
@@ -233,7 +237,9 @@ type events struct {
 	place  publish.Place // "" is the broker
 	err    error
 	before func() // called before each event
-	sent   []string
+	// failAfter is how many events the broker takes; 0 is all.
+	failAfter int
+	sent      []string
 }
 
 func (e *events) Refresh(_ context.Context, ref push.Ref, why string) (publish.Place, error) {
@@ -242,8 +248,8 @@ func (e *events) Refresh(_ context.Context, ref push.Ref, why string) (publish.P
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.err != nil {
-		return "", e.err
+	if e.err != nil || e.failAfter > 0 && len(e.sent) >= e.failAfter {
+		return "", errors.Join(errAway, e.err)
 	}
 	e.sent = append(e.sent, ref.Tenant+"/"+ref.Code+" "+why)
 	if e.place != "" {
@@ -347,6 +353,22 @@ func (s *secrets) PutChannels(_ context.Context, _ string, c notify.Channels) er
 
 func (s *secrets) Channels(context.Context, string) (notify.Channels, error) {
 	return s.channels, s.err
+}
+
+// answers are in memory, unless a test wants one state of all claims.
+type answers struct {
+	registry.Answers
+	busy, reused bool
+}
+
+func (a *answers) Claim(ctx context.Context, claim registry.Claim, now time.Time) (registry.ClaimState, registry.Answer, error) {
+	switch {
+	case a.busy:
+		return registry.InProgress, registry.Answer{}, nil
+	case a.reused:
+		return registry.Reused, registry.Answer{}, nil
+	}
+	return a.Answers.Claim(ctx, claim, now)
 }
 
 // observed is told what the API does.

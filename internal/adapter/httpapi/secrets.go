@@ -247,8 +247,7 @@ func originOf(text string) string {
 
 func (a *API) saved(err error) (answer, error) {
 	if errors.Is(err, ErrNoSealingKey) {
-		return answer{}, newProblem(http.StatusServiceUnavailable, codeUnavailable,
-			"this installation has no key to seal secrets with: set ROLLCALL_SEAL_KEYS")
+		return answer{}, unavailable("this installation has no key to seal secrets with: set ROLLCALL_SEAL_KEYS")
 	}
 	if err != nil {
 		return answer{}, err
