@@ -137,8 +137,9 @@ func next(row notify.Delivery, now time.Time) string {
 		return "with the next pool"
 	case notify.Success, notify.Failed:
 		return "-"
+	default:
+		return ahead(now, row.Due)
 	}
-	return ahead(now, row.Due)
 }
 
 func printDelivery(w io.Writer, row notify.Delivery, now time.Time) error {

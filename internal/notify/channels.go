@@ -26,9 +26,12 @@ const (
 	DefaultDailyPool = 200
 	// MaxDailyPool is the largest daily pool.
 	MaxDailyPool = 10_000
-	// MinSecret and MaxSecret bound a webhook's secret, in bytes.
-	MinSecret, MaxSecret = 16, 256
-	maxURL, maxRobotKey  = 2048, 256
+	// MinSecret is the shortest secret of a webhook, in bytes.
+	MinSecret = 16
+	// MaxSecret is the longest one.
+	MaxSecret = 256
+
+	maxURL, maxRobotKey = 2048, 256
 )
 
 // Channels are how one tenant's people are told, and how often. The zero value

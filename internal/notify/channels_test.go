@@ -71,8 +71,10 @@ func TestChannelsAreChecked(t *testing.T) {
 		"a pool too large":   {notify.Channels{DailyPool: 10_001}, []string{"pool of 10001"}},
 		"a kind":             {notify.Channels{Kinds: []notify.Kind{"birthday"}}, []string{`"birthday"`}},
 		"everything at once": {notify.Channels{Webhook: notify.Webhook{URL: "x"}, DailyPool: -1, Kinds: []notify.Kind{""}}, []string{"no host", "0 bytes", "pool", "kind"}},
-		"a webhook's password": {notify.Channels{Webhook: notify.Webhook{URL: "https://user:hunter2@h/?t=hunter2", Secret: "hunter2"}},
-			[]string{"names a user", "7 bytes"}},
+		"a webhook's password": {
+			notify.Channels{Webhook: notify.Webhook{URL: "https://user:hunter2@h/?t=hunter2", Secret: "hunter2"}},
+			[]string{"names a user", "7 bytes"},
+		},
 	} {
 		err := tc.channels.Validate()
 		if (err != nil) != (len(tc.says) > 0) {

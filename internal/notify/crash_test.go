@@ -79,11 +79,11 @@ func (h *harsh) run() {
 	end()
 	acting.Wait()
 
-	h.settle("the same day", 2*time.Hour)
+	h.settle("the same day", 30*time.Minute)
 	h.wantEnds(map[string]int{"t0": 2*harshNotices - harshPool, "t1": 0, "t2": 2*harshNotices - harshPool})
 	for range 2 {
 		wait(24 * time.Hour)
-		h.settle("the next day", 2*time.Hour)
+		h.settle("the next day", 30*time.Minute)
 	}
 	h.wantEnds(map[string]int{"t0": 0, "t1": 0, "t2": 0})
 	for step := range lawful {
@@ -115,7 +115,7 @@ func (h *harsh) fileAll() {
 // keep is a keeper that dies and comes back until ctx ends.
 func (h *harsh) keep(ctx context.Context, rng *rand.Rand) {
 	for life := 0; ctx.Err() == nil; life++ {
-		m := &mortal{harsh: h, rng: rng, left: 1 + rng.IntN(80)}
+		m := &mortal{harsh: h, rng: rng, left: 1 + rng.IntN(80), every: time.Second}
 		m.live(ctx, fmt.Sprint("keeper-", life))
 	}
 }
@@ -124,7 +124,7 @@ func (h *harsh) keep(ctx context.Context, rng *rand.Rand) {
 func (h *harsh) settle(when string, d time.Duration) {
 	ctx, end := context.WithTimeout(h.Context(), d)
 	defer end()
-	m := &mortal{harsh: h, left: -1}
+	m := &mortal{harsh: h, left: -1, every: 10 * time.Second}
 	m.live(ctx, "whole")
 	if n := len(h.first); n == 0 {
 		h.Errorf("nothing was sent on %s", when)
@@ -174,6 +174,7 @@ func (h *harsh) sent(id string) bool {
 // mortal is one life of a keeper, and all that it sees of the world.
 type mortal struct {
 	*harsh
+	every time.Duration // between two sweeps
 
 	mu   sync.Mutex
 	rng  *rand.Rand // nil: nothing goes wrong
@@ -193,11 +194,11 @@ func (m *mortal) live(ctx context.Context, owner string) {
 	d := notify.NewDispatcher(ports, opts)
 	resumer := notify.NewResumer(mortalShelf{m}, mortalPools{m}, mortalDirectory{m}, m.book, m.opts.DailyPool, time.Now)
 	for n := 0; ctx.Err() == nil && !m.isDead(); n++ {
-		if n%15 == 0 {
+		if n%5 == 0 {
 			_ = resumer.Sweep(ctx)
 		}
 		_ = d.Sweep(ctx)
-		wait(time.Second)
+		wait(m.every)
 	}
 	d.Wait()
 }

@@ -30,8 +30,6 @@ type rig struct {
 	d     *notify.Dispatcher
 }
 
-var acme = notify.Lane{Tenant: "acme", Via: notify.ViaWebhook}
-
 func newRig(t *testing.T) *rig {
 	r := &rig{T: t, Memory: notifytest.NewMemory(), log: &bytes.Buffer{}, hook: &receiver{}, robot: &receiver{}, book: newBook(), dir: newDirectory()}
 	r.dir.put("acme", notify.Channels{Webhook: notify.Webhook{URL: "https://acme", Secret: secret}})

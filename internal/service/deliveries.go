@@ -15,24 +15,29 @@ import (
 func ListDeliveries(ctx context.Context, cfg config.Config, which notify.Selection) iter.Seq2[notify.Delivery, error] {
 	return func(yield func(notify.Delivery, error) bool) {
 		err := withDeliveries(ctx, cfg, func(store *mongostore.Deliveries) error {
-			for {
-				page, err := store.List(ctx, which, listPage)
-				if err != nil {
-					return err
-				}
-				for _, row := range page {
-					if !yield(row, nil) {
-						return nil
-					}
-					which.AfterTenant, which.AfterID = row.Notice.Tenant, row.ID
-				}
-				if len(page) < listPage {
-					return nil
-				}
-			}
+			return allDeliveries(ctx, store, which, yield)
 		})
 		if err != nil {
 			yield(notify.Delivery{}, err)
+		}
+	}
+}
+
+// allDeliveries yields page after page, until there is none or yield has enough.
+func allDeliveries(ctx context.Context, archive notify.Archive, which notify.Selection, yield func(notify.Delivery, error) bool) error {
+	for {
+		page, err := archive.List(ctx, which, listPage)
+		if err != nil {
+			return err
+		}
+		for _, row := range page {
+			if !yield(row, nil) {
+				return nil
+			}
+			which.AfterTenant, which.AfterID = row.Notice.Tenant, row.ID
+		}
+		if len(page) < listPage {
+			return nil
 		}
 	}
 }

@@ -113,13 +113,14 @@ func newSenders(cfg config.Config, tel *telemetry.Telemetry) (map[notify.Via]not
 	client := grouprobot.New(grouprobot.Options{
 		HTTP: &http.Client{Transport: transport}, Timeout: cfg.Notify.Timeout, TracerProvider: tel.Tracers,
 	})
-	return map[notify.Via]notify.Sender{
-			notify.ViaWebhook: hooks,
-			notify.ViaRobot:   robotchannel.New(client, cfg.WeCom.BaseURL, time.Now),
-		}, func() {
-			hooks.Close()
-			transport.CloseIdleConnections()
-		}
+	senders := map[notify.Via]notify.Sender{
+		notify.ViaWebhook: hooks,
+		notify.ViaRobot:   robotchannel.New(client, cfg.WeCom.BaseURL, time.Now),
+	}
+	return senders, func() {
+		hooks.Close()
+		transport.CloseIdleConnections()
+	}
 }
 
 // close ends what newNotifying opened, after the work has ended.

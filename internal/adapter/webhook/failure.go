@@ -54,7 +54,8 @@ func words(err error) string {
 // is no wait.
 func wait(header string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(header); err == nil {
-		return max(min(time.Duration(seconds), maxWait/time.Second), 0) * time.Second
+		most := int(maxWait / time.Second) // before it is multiplied, which could overflow
+		return time.Duration(max(min(seconds, most), 0)) * time.Second
 	}
 	if at, err := http.ParseTime(header); err == nil {
 		return max(min(at.Sub(now), maxWait), 0)

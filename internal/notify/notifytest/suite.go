@@ -224,23 +224,24 @@ func heldRows(t *testing.T, s Store) {
 
 func debited(t *testing.T, s Store) {
 	wantSpent(t, s, 0)
-	for i, want := range []bool{true, true, false, false} {
-		debit(t, s, fmt.Sprint("id-", i), 2, want)
-	}
+	paid(t, s, "id-0", 2)
+	paid(t, s, "id-1", 2)
+	exhausted(t, s, "id-2", 2)
+	exhausted(t, s, "id-3", 2)
 	wantSpent(t, s, 2)
-	debit(t, s, "id-2", 3, true) // the limit was raised
-	debit(t, s, "id-3", 1, false)
+	paid(t, s, "id-2", 3) // the limit was raised
+	exhausted(t, s, "id-3", 1)
 	wantSpent(t, s, 3)
 }
 
 func debitedOnce(t *testing.T, s Store) {
 	for range 3 {
-		debit(t, s, "id-0", 2, true)
+		paid(t, s, "id-0", 2)
 	}
 	wantSpent(t, s, 1)
-	debit(t, s, "id-1", 2, true)
-	debit(t, s, "id-0", 2, true) // also when nothing is left
-	debit(t, s, "id-0", 1, true) // and when the limit was lowered
+	paid(t, s, "id-1", 2)
+	paid(t, s, "id-0", 2) // also when nothing is left
+	paid(t, s, "id-0", 1) // and when the limit was lowered
 	wantSpent(t, s, 2)
 }
 
@@ -271,7 +272,7 @@ func debitedByMany(t *testing.T, s Store) {
 }
 
 func poolsApart(t *testing.T, s Store) {
-	debit(t, s, "id-0", 1, true)
+	paid(t, s, "id-0", 1)
 	for _, other := range []struct {
 		tenant string
 		day    roster.Day
@@ -329,20 +330,14 @@ func backlog(t *testing.T, s Store) {
 }
 
 func pruned(t *testing.T, s Store) {
+	old, young := t0.AddDate(0, 0, -31), t0.AddDate(0, 0, -29)
 	var kept []string
 	for _, state := range notify.States() {
-		for age, at := range map[string]time.Time{"old": t0.AddDate(0, 0, -31), "new": t0.AddDate(0, 0, -29)} {
-			row := pending("acme", notify.ViaWebhook, age+"-"+string(state))
-			create(t, s, row)
-			p := row.Progress
-			if state != notify.Pending && state != notify.InProgress && state != notify.Sending {
-				p = ended(row, state)
-			}
-			p.State, p.At = state, at
-			move(t, s, row, p)
-			if age == "new" || (state != notify.Success && state != notify.Failed) {
-				kept = append(kept, row.ID)
-			}
+		settled(t, s, "old-"+string(state), state, old)
+		settled(t, s, "young-"+string(state), state, young)
+		kept = append(kept, "young-"+string(state))
+		if state != notify.Success && state != notify.Failed {
+			kept = append(kept, "old-"+string(state))
 		}
 	}
 	for _, d := range []roster.Day{"20260129", "20260130", "20260131", day} {
@@ -362,8 +357,7 @@ func pruned(t *testing.T, s Store) {
 	if diff := cmp.Diff(kept, left); diff != "" || err != nil {
 		t.Errorf("left: %v\n%s", err, diff)
 	}
-	// 30 days before noon in UTC+8 are 2026-01-31 04:00 UTC: the 30th is not
-	// over at UTC-12.
+	// 30 days before t0 are 2026-01-31 04:00 UTC: the 30th is not over at UTC-12.
 	for d, want := range map[roster.Day]int{"20260129": 0, "20260130": 1, "20260131": 1, day: 1} {
 		if n, err := s.Spent(t.Context(), "acme", d); n != want || err != nil {
 			t.Errorf("Spent on %s = %d, %v; want %d", d, n, err, want)

@@ -30,6 +30,22 @@ func ended(row notify.Delivery, state notify.State) notify.Progress {
 	return p
 }
 
+// settled is a row that came into a state at an instant.
+func settled(t *testing.T, s Store, id string, state notify.State, at time.Time) {
+	t.Helper()
+	row := pending("acme", notify.ViaWebhook, id)
+	create(t, s, row)
+	p := row.Progress
+	switch state {
+	case notify.Success, notify.Failed, notify.Held:
+		p = ended(row, state)
+	case notify.Pending, notify.InProgress, notify.Sending:
+		p.State = state
+	}
+	p.At = at
+	move(t, s, row, p)
+}
+
 func create(t *testing.T, s Store, rows ...notify.Delivery) {
 	t.Helper()
 	for _, row := range rows {
@@ -62,10 +78,19 @@ func wantDue(t *testing.T, s Store, at time.Time, limit int, rows ...notify.Deli
 	}
 }
 
-func debit(t *testing.T, s Store, id string, limit int, want bool) {
+// paid and exhausted debit a delivery and expect the pool to have had, or not to
+// have had, one for it.
+func paid(t *testing.T, s Store, id string, limit int) {
 	t.Helper()
-	if ok, err := s.Debit(t.Context(), "acme", day, id, limit); ok != want || err != nil {
-		t.Errorf("Debit of %s = %v, %v; want %v", id, ok, err, want)
+	if ok, err := s.Debit(t.Context(), "acme", day, id, limit); !ok || err != nil {
+		t.Errorf("Debit of %s = %v, %v; want true", id, ok, err)
+	}
+}
+
+func exhausted(t *testing.T, s Store, id string, limit int) {
+	t.Helper()
+	if ok, err := s.Debit(t.Context(), "acme", day, id, limit); ok || err != nil {
+		t.Errorf("Debit of %s = %v, %v; want false", id, ok, err)
 	}
 }
 
