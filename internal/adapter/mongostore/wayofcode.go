@@ -35,9 +35,14 @@ func (w *Ways) Held(ctx context.Context, ref push.Ref) (contactway.Held, error) 
 }
 
 // Give stores a contact way into a code that has none and is not deleted. The
-// revision stays: whom the code lists is as it was.
+// revision stays: whom the code lists is as it was. What the record says was
+// pushed was pushed to another contact way, if the code had one before, so it
+// is forgotten and the next event pushes.
 func (w *Ways) Give(ctx context.Context, ref push.Ref, way contactway.Way) (bool, error) {
 	given, err := w.give(ctx, ref, way)
+	if err == nil && given {
+		_, err = updateIf(ctx, w.records, byID(refID(ref)), bson.D{kv("$unset", bson.D{kv("committed", "")})})
+	}
 	if err != nil {
 		return false, fmt.Errorf("give code %s its contact way: %w", ref.Code, err)
 	}

@@ -37,6 +37,32 @@ func TestWays(t *testing.T) {
 	})
 }
 
+// A code whose contact way was deleted at WeCom gets a new one: the list that
+// was pushed to the old one has to be pushed again, though it is the same.
+func TestANewContactWayIsPushedTo(t *testing.T) {
+	ctx, w := t.Context(), newWorld(t, time.Now)
+	w.seed(t, acme, 1)
+	store := w.Store()
+	intent := push.Intent{Epoch: 1, Hash: "h", Owner: "p", Deadline: time.Now().Add(time.Minute)}
+	if ok, err := store.Begin(ctx, acme, 0, intent); !ok || err != nil {
+		t.Fatalf("Begin: %v, %v", ok, err)
+	}
+	committed := push.Committed{Members: []string{"staff-0000"}, Hash: "h", Epoch: 1, At: time.Now()}
+	if ok, err := store.Commit(ctx, acme, committed, []int64{1}, time.Time{}); !ok || err != nil {
+		t.Fatalf("Commit: %v, %v", ok, err)
+	}
+	if _, err := w.raw.Collection("codes").UpdateOne(ctx, bson.M{"_id": acme.Code}, bson.M{"$set": bson.M{"config_id": ""}}); err != nil {
+		t.Fatal(err)
+	}
+	if given, err := w.Ways().Give(ctx, acme, contactway.Way{ConfigID: "cfg-2", QRCode: "q"}); !given || err != nil {
+		t.Fatalf("Give: %v, %v", given, err)
+	}
+	_, record, err := store.Load(ctx, acme)
+	if err != nil || record.Epoch != 1 || record.Committed.Hash != "" || len(record.Committed.Members) != 0 {
+		t.Errorf("record %+v, %v; want the epoch and nothing pushed", record, err)
+	}
+}
+
 // A producer's document may lack config_id, or hold null: that is no contact way.
 func TestGiveToAProducersDocument(t *testing.T) {
 	ctx, w := t.Context(), newWorld(t, time.Now)
