@@ -13,21 +13,22 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
-// What the API shows of facts beyond what a verdict needs.
+// What the API shows of facts beyond what a verdict needs. The inlined fields
+// have exported names: bson leaves others out.
 
 type shownTenantDoc struct {
-	tenantDoc   `bson:",inline"`
-	Unannounced string `bson:"unannounced"`
+	Facts       tenantDoc `bson:",inline"`
+	Unannounced string    `bson:"unannounced"`
 }
 
 type shownStaffDoc struct {
-	staffDoc       `bson:",inline"`
-	QuarantinedWhy string `bson:"quarantined_why"`
-	Unannounced    string `bson:"unannounced"`
+	Facts          staffDoc `bson:",inline"`
+	QuarantinedWhy string   `bson:"quarantined_why"`
+	Unannounced    string   `bson:"unannounced"`
 }
 
 type shownCodeDoc struct {
-	codeDoc   `bson:",inline"`
+	Facts     codeDoc   `bson:",inline"`
 	QRCode    string    `bson:"qr_code"`
 	DeletedAt time.Time `bson:"deleted_at"`
 }
@@ -39,12 +40,12 @@ var (
 )
 
 func (d shownStaffDoc) shown() (registry.Staff, error) {
-	staff, err := d.staff()
+	staff, err := d.Facts.staff()
 	return registry.Staff{Staff: staff, QuarantinedWhy: d.QuarantinedWhy, Unannounced: d.Unannounced}, err
 }
 
 func (d shownCodeDoc) shown() registry.Code {
-	return registry.Code{Code: d.code(), QRCode: d.QRCode, DeletedAt: utc(d.DeletedAt)}
+	return registry.Code{Code: d.Facts.code(), QRCode: d.QRCode, DeletedAt: utc(d.DeletedAt)}
 }
 
 // Tenant reads a tenant; registry.ErrUnknownTenant.
@@ -56,7 +57,7 @@ func (r *Registry) Tenant(ctx context.Context, tenant string) (registry.Tenant, 
 	if err != nil {
 		return registry.Tenant{}, err
 	}
-	return registry.Tenant{Tenant: doc.tenant(), Unannounced: doc.Unannounced}, nil
+	return registry.Tenant{Tenant: doc.Facts.tenant(), Unannounced: doc.Unannounced}, nil
 }
 
 // StaffOf reads staff members of a tenant.

@@ -311,7 +311,7 @@ func paged(t *testing.T, list func(registry.Page) ([]string, error)) []string {
 	t.Helper()
 	var all []string
 	page := registry.Page{Limit: 3}
-	for {
+	for range 10 {
 		got, err := list(page)
 		must(t, err)
 		if len(got) > page.Limit {
@@ -323,6 +323,8 @@ func paged(t *testing.T, list func(registry.Page) ([]string, error)) []string {
 		}
 		page.After = got[len(got)-1]
 	}
+	t.Fatalf("the list has no end: %v", all)
+	return nil
 }
 
 func idsOf[T any](all []T, id func(T) string) []string {
