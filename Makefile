@@ -42,13 +42,14 @@ build: ## build the static binaries into bin/
 # without the race detector: beside other tests it would measure those. The
 # budget's simulated hours take minutes under the race detector; its concurrent
 # parts run with it, the hours without.
-PROOFS := ./test/broker ./test/e2e ./test/campaign
+PROOFS := ./test/broker ./test/e2e ./test/campaign ./test/draw
+QUOTA := ./test/quota
 FAULTS := ./test/faults
 KEEPER := ./test/keeper
 SIM := ./test/sim
 OVERLOAD := ./test/overload
 HOURS := ./internal/adapter/redisbudget
-RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|e2e|campaign|faults|keeper|overload|sim)$$|/redisbudget$$')
+RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|draw|e2e|campaign|faults|keeper|overload|quota|sim)$$|/redisbudget$$')
 
 .PHONY: test
 test: $(STACK) ## every test, on a stack of its own; all but the timed ones with the race detector
@@ -59,7 +60,8 @@ test-on-stack: # within `stack run`
 	$(GO_TEST) -race -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(RACED)
 	go test -race -count=1 -timeout 5m $(TEST_FLAGS) $(HOURS)
 	SIM_SEEDS=5000 go test -count=1 -timeout 5m $(TEST_FLAGS) $(SIM)
-	go test -p 1 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(HOURS) $(PROOFS) $(OVERLOAD)
+	go test -p 1 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(PROOFS) $(OVERLOAD)
+	go test -p 2 -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(HOURS) $(QUOTA)
 	go test -p 2 -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(FAULTS) $(KEEPER)
 
 .PHONY: test-proofs
@@ -70,6 +72,11 @@ test-proofs: $(STACK) ## the timed tests alone, with their figures
 .PHONY: test-faults
 test-faults: ## kill refreshers at every step and disturb all they stand on, in full, with both tables
 	go test -v -count=1 -timeout 40m -tags integration $(TEST_FLAGS) $(FAULTS) -full
+
+.PHONY: test-quota
+test-quota: $(STACK) ## exact counters, fan-outs, draws and walls, in full, with their figures
+	$(STACK) run -- go test -p 1 -v -count=1 -timeout 30m -tags integration $(TEST_FLAGS) $(QUOTA) ./test/draw -full
+	go test -count=1 -v -run 'Wall|Published|Answers' ./internal/adapter/httpapi ./internal/adapter/callback
 
 .PHONY: test-keeper
 test-keeper: $(STACK) ## kill and freeze keepers in the middle of their sweeps, ten times

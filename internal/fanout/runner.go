@@ -120,6 +120,7 @@ func (r *Runner) ticks() (<-chan time.Time, func()) {
 // again without the tenants that have enough going on, so that one with many
 // jobs does not keep others from being seen.
 func (r *Runner) poll(ctx context.Context, running *sync.WaitGroup, room chan struct{}) error {
+	tried := map[string]bool{} // one that ends at once is not begun again before the next poll
 	for len(room) < cap(room) {
 		open, err := r.Store.Open(ctx, r.opts.Now(), r.busy(), r.opts.Jobs)
 		if err != nil {
@@ -127,7 +128,8 @@ func (r *Runner) poll(ctx context.Context, running *sync.WaitGroup, room chan st
 		}
 		started := 0
 		for _, job := range open {
-			if r.start(ctx, running, room, job) {
+			if !tried[job.ID] && r.start(ctx, running, room, job) {
+				tried[job.ID] = true
 				started++
 			}
 		}
