@@ -113,6 +113,9 @@ func secretSummary(first string, total, old, plain, unopened int) []string {
 func printResealed(w io.Writer, done mongostore.Resealed, cause error) error {
 	if cause != nil {
 		cause = fmt.Errorf("reseal: %w", cause)
+		if done.Sealed+done.Renewed+done.Current+done.Unopened == 0 {
+			return cause // it did not begin
+		}
 	}
 	text := fmt.Sprintf("sealed %d that were in clear, renewed %d of other keys, found %d of the first key",
 		done.Sealed, done.Renewed, done.Current)

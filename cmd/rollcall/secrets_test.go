@@ -62,6 +62,10 @@ func TestResealThatIsNotWholeFails(t *testing.T) {
 		t.Errorf("%v; want the cause", err)
 	}
 	wantLines(t, out.String(), "sealed 7")
+	out.Reset()
+	if err := printResealed(&out, mongostore.Resealed{}, seal.ErrNoKeys); !errors.Is(err, seal.ErrNoKeys) || out.Len() > 0 {
+		t.Errorf("%v; a run that did not begin tells of what it did:\n%s", err, out.String())
+	}
 	missing := mongostore.Resealed{Unopened: 12, Causes: []error{seal.ErrMissingKey}}
 	err = printResealed(&out, missing, nil)
 	if err == nil {

@@ -269,6 +269,44 @@ func TestMemberWayIsMadeOnce(t *testing.T) {
 	})
 }
 
+// Who waits for another's work learns that it crashed, and the next one works
+// again.
+func TestMemberWayWhoseMakingPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		begun := make(chan struct{})
+		p := &process{}
+		p.before = func(op string) {
+			if op == "rows.insert" {
+				p.before = nil
+				close(begun)
+				<-time.After(time.Second) // the other page is open by then
+				panic("a bug")
+			}
+		}
+		m := w.process(p)
+		var pages sync.WaitGroup
+		pages.Go(func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic did not reach its owner")
+				}
+			}()
+			_, _ = m.MemberWay(t.Context(), acme, "amy")
+		})
+		<-begun
+		pages.Go(func() {
+			if url, err := m.MemberWay(t.Context(), acme, "amy"); err == nil {
+				t.Errorf("the other page shows %q", url)
+			}
+		})
+		pages.Wait()
+		if url, err := m.MemberWay(t.Context(), acme, "amy"); url == "" || err != nil {
+			t.Errorf("the next page: %q, %v", url, err)
+		}
+	})
+}
+
 // A refused member is not asked for with every customer, nor by the sweep.
 func TestMemberWayRemembersARefusal(t *testing.T) {
 	w := newWorld()
