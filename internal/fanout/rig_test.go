@@ -94,16 +94,19 @@ func ownerOf(ctx context.Context) string {
 	return owner
 }
 
+// look is how often a job is looked at.
+const look = 50 * time.Millisecond
+
 // finish waits until a job is done, for an hour at most.
 func (r *rig) finish(t *testing.T, id string) fanout.Job {
 	t.Helper()
-	for range int(time.Hour / (10 * time.Millisecond)) {
+	for range int(time.Hour / look) {
 		if job, _ := r.store.Peek(id); job.State == fanout.Done {
 			synctest.Wait()
 			job, _ = r.store.Peek(id)
 			return job
 		}
-		<-time.After(10 * time.Millisecond)
+		<-time.After(look)
 	}
 	job, _ := r.store.Peek(id)
 	t.Fatalf("not done: %+v", job)
