@@ -48,9 +48,10 @@ func (d *Deliveries) Create(ctx context.Context, row notify.Delivery) (bool, err
 
 // Move changes a row that is still as seen.
 func (d *Deliveries) Move(ctx context.Context, seen notify.Delivery, next notify.Progress) (bool, error) {
-	seen.Progress, next = next, seen.Progress // the row as it will be, and what was seen
-	filter := append(byID(deliveryRowID(seen)), kv("state", next.State), kv("attempt", next.Attempt), kv("owner", next.Owner))
-	moved, err := updateIf(ctx, d.rows, filter, deliveryDocOf(seen).update())
+	filter := append(byID(deliveryRowID(seen)), kv("state", seen.State), kv("attempt", seen.Attempt), kv("owner", seen.Owner))
+	moving := seen
+	moving.Progress = next
+	moved, err := updateIf(ctx, d.rows, filter, deliveryDocOf(moving).update())
 	if err != nil {
 		return false, fmt.Errorf("move delivery %s: %w", seen.ID, err)
 	}

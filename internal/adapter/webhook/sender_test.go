@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -79,6 +80,22 @@ func TestTheSignatureVector(t *testing.T) {
 	} {
 		if got := webhook.Sign(tc.secret, tc.timestamp, []byte(tc.body)); got != tc.want {
 			t.Errorf("Sign = %s; want %s", got, tc.want)
+		}
+	}
+}
+
+// The example that receivers test their code with is the one above.
+func TestTheDocumentedExampleIsTrue(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/notifications.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		"\n" + wantBody + "\n", "Idempotency-Key: " + message.ID + "\n", "Rollcall-Timestamp: 1772424005\n",
+		"Rollcall-Signature: v1=" + webhook.Sign(secret, "1772424005", []byte(wantBody)) + "\n", "secret `" + secret + "`",
+	} {
+		if !strings.Contains(string(page), part) {
+			t.Errorf("the page has no %q", part)
 		}
 	}
 }
