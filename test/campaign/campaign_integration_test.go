@@ -47,7 +47,7 @@ func TestShortCampaign(t *testing.T) {
 	if report.Answers45009 > 0 {
 		t.Errorf("%d answers of 45009 by our own pace", report.Answers45009)
 	}
-	if report.Killed != 1 || report.Pushes == 0 || report.Scans == 0 {
+	if report.Killed != 2 || report.Pushes == 0 || report.Scans == 0 {
 		t.Errorf("killed %d, pushes %d, scans %d: the campaign was not played", report.Killed, report.Pushes, report.Scans)
 	}
 	wantNoSecrets(t, o.LogDir, secrets)
@@ -67,7 +67,7 @@ func wantNoSecrets(t *testing.T, dir string, secrets []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.log"))
 	if err != nil || len(files) < 4 {
-		t.Fatalf("%d logs, %v; want those of three refreshers and a keeper", len(files), err)
+		t.Fatalf("%d logs, %v; want those of refreshers, ingresses and a keeper", len(files), err)
 	}
 	spans := 0
 	for _, file := range files {

@@ -8,6 +8,7 @@
 // thresholds: what is good enough is for the demo, the tests and the
 // benchmarks that use it.
 //
-// Until Rollcall takes callbacks and keeps schedules itself, the campaign does
-// what a producer would: it counts additions, and publishes when a shift ends.
+// The companies' side speaks to Rollcall as a company does: facts and draws go
+// through the API, and WeCom's callbacks reach the ingress as they are, but pass
+// by here first, so that the truth knows of an addition before Rollcall does.
 package campaign

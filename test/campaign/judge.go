@@ -47,10 +47,12 @@ func (r *running) snapshot() Report {
 	}
 	t := r.tally
 	t.with(func() {
-		out.EventsPublished, out.NetChanges, out.StalePushes, out.UnmatchedPushes = t.published, t.netChanges, t.staleCount, t.noMatch
+		out.NetChanges, out.StalePushes, out.UnmatchedPushes = t.netChanges, t.staleCount, t.noMatch
+		out.Additions, out.OverCeiling = t.additions, maps.Clone(t.over)
 		out.Scans, out.ScansLost = t.scans, t.lost
 		out.Misassigned.Total = t.misassigned
 		out.Misassigned.ByCause, out.Misassigned.ByFamily = maps.Clone(t.byCause), maps.Clone(t.byFamily)
+		out.Misassigned.Drawn = maps.Clone(t.drawn)
 		out.Misassigned.ByAge, out.Misassigned.ByTenant = maps.Clone(t.byAge), maps.Clone(t.byTenant)
 		out.Freshness, out.FreshnessUnthrottled = quantiles(t.all), quantiles(t.calm)
 	})
@@ -71,7 +73,8 @@ func (r *running) judge(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("count the events that are left: %w", err)
 	}
-	out.EventsUnaccounted = int(stats.Backlog)
+	out.EventsPublished, out.EventsUnaccounted = int(stats.Published), int(stats.Backlog)
+	out.FanOuts = int(figures.Sum("rollcall_fan_outs_total", `end="finished"`))
 	out.DirtyLeft = r.dirtyCount(ctx)
 	for _, story := range r.tally.stories {
 		r.live.say("stale push of %s", story)
@@ -86,9 +89,38 @@ func (r *running) judge(ctx context.Context) (Report, error) {
 				out.DivergentCodes++
 				r.live.say("code %s diverges: %s", c.ID, why)
 			}
+			off, err := r.countersOff(ctx, p.tenant.ID, c.ID)
+			if err != nil {
+				return Report{}, err
+			}
+			if off != "" {
+				out.CountersOff++
+				r.live.say("the counters of code %s are off: %s", c.ID, off)
+			}
 		}
 	}
 	return out, nil
+}
+
+// countersOff says how a code's counters differ from what WeCom told; "" is not
+// at all.
+func (r *running) countersOff(ctx context.Context, tenant, code string) (string, error) {
+	facts, err := r.db.Store().Facts(ctx, push.Ref{Tenant: tenant, Code: code})
+	if err != nil {
+		return "", fmt.Errorf("read the counters of %s: %w", code, err)
+	}
+	tr := r.platform.truths[tenant]
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if want, got := tr.codes[code].counters.Total, facts.Counters.Total; !maps.Equal(want, got) {
+		return fmt.Sprintf("%v were told, %v are counted", want, got), nil
+	}
+	for id, staff := range facts.Staff {
+		if want, got := tr.staff[id].Added, staff.Added; !maps.Equal(want, got) {
+			return fmt.Sprintf("%v were told of %s, %v are counted", want, id, got), nil
+		}
+	}
+	return "", nil
 }
 
 // divergence says how a code differs from its facts; "" is not at all.
@@ -104,7 +136,7 @@ func (r *running) divergence(ctx context.Context, tenant string, code roster.Cod
 	if len(verdict.Members) == 0 {
 		return "", nil // nobody can be listed, and WeCom takes no empty list
 	}
-	way, ok := r.sim.Way("corp-"+tenant, code.ConfigID)
+	way, ok := r.sim.Way(corpOf(tenant), code.ConfigID)
 	if !ok {
 		return "WeCom does not know it", nil
 	}

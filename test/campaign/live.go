@@ -46,7 +46,7 @@ func (l *live) line(ctx context.Context) {
 	p50, p95 := l.run.tally.recentFreshness()
 	r := l.run.snapshot()
 	_, _ = fmt.Fprintf(l.w, "%6s %8d %9d %9d %7.0f (%6.0f) %7d %11s %7s %7d %12d %6d\n",
-		time.Since(l.started).Round(time.Second), r.EventsPublished, r.Pushes, stats.Backlog,
+		time.Since(l.started).Round(time.Second), stats.Published, r.Pushes, stats.Backlog,
 		f.Sum("rollcall_backlog", `state="held"`), f.Sum("rollcall_backlog", `state="held"`, `"throttled"`),
 		l.run.dirtyCount(ctx), p50.Round(time.Millisecond), p95.Round(time.Millisecond), r.Scans, r.Misassigned.Total, r.Answers45009)
 }

@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,30 +16,27 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 	"github.com/rollcall-dev/rollcall/internal/wecomcrypto"
-	"github.com/rollcall-dev/rollcall/pkg/refresh"
 )
 
-// platform is the producer: it writes facts to the store and publishes the
-// reason afterwards. One writer a tenant keeps store and truth in one order.
+// platform is the companies' side: it changes facts through Rollcall's API, and
+// stands in the way of WeCom's callbacks to know the truth before Rollcall does.
+// One writer a tenant keeps the facts and the truth in one order.
 type platform struct {
-	facts    *mongostore.Facts
-	store    *mongostore.Store
-	producer *refresh.Producer
-	truths   map[string]*truth
-	writers  map[string]*sync.Mutex
-	tally    *tally
-	codec    map[string]*wecomcrypto.Codec
-	log      *slog.Logger
-	pending  sync.WaitGroup
+	api     *api
+	store   *mongostore.Store
+	truths  map[string]*truth
+	writers map[string]*sync.Mutex
+	codec   map[string]*wecomcrypto.Codec
+	log     *slog.Logger
 
 	mu     sync.Mutex
 	seen   map[string]struct{} // customers counted
 	failed error
 }
 
-func newPlatform(db *mongostore.Database, producer *refresh.Producer, plans []tenantPlan, t *tally, log *slog.Logger) *platform {
+func newPlatform(db *mongostore.Database, plans []tenantPlan, t *tally, log *slog.Logger) *platform {
 	p := &platform{
-		facts: db.Facts(), store: db.Store(), producer: producer, truths: map[string]*truth{}, writers: map[string]*sync.Mutex{}, tally: t,
+		store: db.Store(), truths: map[string]*truth{}, writers: map[string]*sync.Mutex{},
 		codec: map[string]*wecomcrypto.Codec{}, log: log, seen: map[string]struct{}{},
 	}
 	for _, plan := range plans {
@@ -48,22 +46,18 @@ func newPlatform(db *mongostore.Database, producer *refresh.Producer, plans []te
 	return p
 }
 
-// write changes facts: in the truth, then in the store, and publishes for
-// every code touched.
-func (p *platform) write(ctx context.Context, tenant, why string, edit func(*truth) []string, store func(context.Context) error) {
-	ctx = context.WithoutCancel(ctx) // a write that was begun is finished, and published
+// write changes facts: in the truth, then in Rollcall.
+func (p *platform) write(ctx context.Context, tenant, why string, edit func(*truth) []string, tell func(context.Context) error) {
+	ctx = context.WithoutCancel(ctx) // a write that was begun is finished
 	p.writers[tenant].Lock()
 	defer p.writers[tenant].Unlock()
 	tr := p.truths[tenant]
 	change := tr.change(time.Now(), func() []string { return edit(tr) })
-	if err := store(ctx); err != nil {
-		p.fail(fmt.Errorf("write the fact of %s for %s: %w", why, tenant, err))
+	if err := tell(ctx); err != nil {
+		p.fail(fmt.Errorf("%s of %s: %w", why, tenant, err))
 		return
 	}
 	p.advance(ctx, tenant, change.advanced)
-	for _, code := range change.touched {
-		p.publish(ctx, tenant, code, why)
-	}
 }
 
 // advance ends the rotation rounds that are over. A refresher would do the
@@ -75,19 +69,6 @@ func (p *platform) advance(ctx context.Context, tenant string, rounds map[string
 			p.fail(fmt.Errorf("advance the round of %s: %w", code, err))
 		}
 	}
-}
-
-func (p *platform) publish(ctx context.Context, tenant, code, why string) {
-	event := refresh.Event{Tenant: tenant, Code: code, Reason: why, OccurredAt: time.Now()}
-	p.pending.Add(1)
-	p.producer.PublishAsync(ctx, event, func(err error) {
-		defer p.pending.Done()
-		if err != nil {
-			p.fail(fmt.Errorf("publish %s for %s: %w", why, code, err))
-			return
-		}
-		p.tally.publishedOne()
-	})
 }
 
 // fail keeps the first failure of the platform itself: the run is void then.
@@ -112,23 +93,28 @@ func (p *platform) setPresence(ctx context.Context, tenant, staff string, presen
 		s.Presence = presence
 		tr.staff[staff] = s
 		return tr.sits[staff]
-	}, func(ctx context.Context) error { return p.facts.SetPresence(ctx, tenant, staff, presence) })
+	}, func(ctx context.Context) error {
+		return p.api.put(ctx, pathOf("v1", "tenants", tenant, "staff", staff, "presence"), map[string]string{"presence": string(presence)})
+	})
 }
 
 // editMembers replaces the members of a code.
 func (p *platform) editMembers(ctx context.Context, tenant, code string, members []roster.Member) {
+	var edited roster.Code
 	p.write(ctx, tenant, "code_edited", func(tr *truth) []string {
 		c := tr.codes[code]
 		c.code.Members = members
 		c.code.Revision++
 		tr.seat(c.code)
+		edited = c.code
 		return []string{code}
 	}, func(ctx context.Context) error {
-		return p.facts.EditCode(ctx, push.Ref{Tenant: tenant, Code: code}, mongostore.CodeEdit{Members: &members})
+		return p.api.put(ctx, pathOf("v1", "tenants", tenant, "codes", code), factsOfCode(edited))
 	})
 }
 
-// shiftsTurned publishes the codes whose schedule has just changed somebody.
+// shiftsTurned looks at the codes whose schedule has just changed somebody.
+// Nobody says so: Rollcall's keeper knows by itself.
 func (p *platform) shiftsTurned(ctx context.Context) {
 	for tenant := range p.truths {
 		p.write(ctx, tenant, "shift_turned", func(tr *truth) []string {
@@ -143,31 +129,7 @@ func (p *platform) shiftsTurned(ctx context.Context) {
 	}
 }
 
-// addition counts a customer once, however often WeCom tells of him.
-func (p *platform) addition(ctx context.Context, tenant, code, staff, customer string) error {
-	p.mu.Lock()
-	_, again := p.seen[customer]
-	p.seen[customer] = struct{}{}
-	p.mu.Unlock()
-	if again {
-		return nil
-	}
-	day := roster.DayOf(time.Now(), shanghai)
-	p.write(ctx, tenant, "addition", func(tr *truth) []string {
-		tr.count(code, staff, day)
-		if total := tr.tenant.DailyTotal; total > 0 && tr.staff[staff].Added[day] >= total {
-			return tr.sits[staff] // at the company's ceiling: off every code
-		}
-		return []string{code}
-	}, func(ctx context.Context) error {
-		return p.facts.CountAddition(ctx, mongostore.Addition{Ref: push.Ref{Tenant: tenant, Code: code}, Staff: staff, Day: day})
-	})
-	return p.failure()
-}
-
-var shanghai = time.FixedZone("Asia/Shanghai", 8*60*60)
-
-// callback is the part of WeCom's event that the platform reads.
+// callback is the part of WeCom's event that the truth needs.
 type callback struct {
 	ChangeType     string
 	UserID         string
@@ -178,33 +140,66 @@ type callback struct {
 // maxCallback bounds the body of a callback.
 const maxCallback = 64 << 10
 
-// ServeHTTP takes WeCom's callbacks at /callback/TENANT.
+var errNotTaken = errors.New("Rollcall did not take a callback")
+
+// ServeHTTP passes WeCom's callbacks at /callback/TENANT on to Rollcall, as they
+// are, and counts each addition in the truth before.
 func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet { // WeCom checks the URL
+		text, err := p.api.call(r.Context(), http.MethodGet, r.URL.RequestURI(), "", nil)
+		if err != nil {
+			p.fail(fmt.Errorf("check a callback URL: %w", err))
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write(text)
+		return
+	}
 	tenant := strings.TrimPrefix(r.URL.Path, "/callback/")
 	codec, known := p.codec[tenant]
-	if !known {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCallback))
+	if !known || err != nil {
 		http.NotFound(w, r)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCallback))
-	if err != nil {
-		http.Error(w, "body", http.StatusBadRequest)
-		return
-	}
-	plain, err := codec.Open(wecomcrypto.StampOf(r.URL.Query()), body)
-	if err != nil {
-		http.Error(w, "refused", http.StatusForbidden)
-		return
-	}
 	var event callback
-	if err := xml.Unmarshal(plain, &event); err != nil {
-		http.Error(w, "xml", http.StatusBadRequest)
+	plain, err := codec.Open(wecomcrypto.StampOf(r.URL.Query()), body)
+	if err == nil {
+		err = xml.Unmarshal(plain, &event)
+	}
+	if err != nil {
+		p.fail(fmt.Errorf("read a callback of the simulator: %w", err))
+		http.Error(w, "callback", http.StatusBadRequest)
 		return
 	}
-	if event.ChangeType != "add_external_contact" {
-		return
-	}
-	if err := p.addition(r.Context(), tenant, event.State, event.UserID, event.ExternalUserID); err != nil {
-		w.WriteHeader(http.StatusInternalServerError)
+	failed := p.failure()
+	p.write(r.Context(), tenant, event.ChangeType, func(tr *truth) []string { return p.count(tr, event) },
+		func(ctx context.Context) error {
+			_, err := p.api.call(ctx, http.MethodPost, r.URL.RequestURI(), "text/xml", body)
+			return err
+		})
+	if failed == nil && p.failure() != nil {
+		p.log.Warn(errNotTaken.Error(), "tenant", tenant)
+		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 }
+
+// count notes an addition once, however often and in whatever halves WeCom
+// tells of it, and returns the codes that it concerns.
+func (p *platform) count(tr *truth, event callback) []string {
+	p.mu.Lock()
+	_, again := p.seen[event.ExternalUserID]
+	p.seen[event.ExternalUserID] = struct{}{}
+	p.mu.Unlock()
+	if again {
+		return nil
+	}
+	day := roster.DayOf(time.Now(), shanghai)
+	tr.count(event.State, event.UserID, day)
+	if total := tr.tenant.DailyTotal; total > 0 && tr.staff[event.UserID].Added[day] >= total {
+		return tr.sits[event.UserID] // at the company's ceiling: off every code
+	}
+	return []string{event.State}
+}
+
+var shanghai = time.FixedZone("Asia/Shanghai", 8*60*60)

@@ -18,16 +18,21 @@ import (
 
 // Report is how a run went.
 type Report struct {
-	EventsPublished   int `json:"events_published"`
-	EventsUnaccounted int `json:"events_unaccounted"` // neither acked nor in the dirty set nor a dead letter
-	Pushes            int `json:"pushes"`             // updates that WeCom took
-	NetChanges        int `json:"net_changes"`        // times that the facts asked for another list
-	Scans             int `json:"scans"`
-	ScansLost         int `json:"scans_lost"` // nobody had headroom left
+	EventsPublished   int            `json:"events_published"`
+	EventsUnaccounted int            `json:"events_unaccounted"` // neither acked nor in the dirty set nor a dead letter
+	Pushes            int            `json:"pushes"`             // updates that WeCom took
+	NetChanges        int            `json:"net_changes"`        // times that the facts asked for another list
+	Scans             int            `json:"scans"`
+	ScansLost         int            `json:"scans_lost"` // nobody had headroom left
+	Additions         int            `json:"additions"`
+	OverCeiling       map[string]int `json:"over_ceiling"` // additions beyond a ceiling, by family and ceiling
+	CountersOff       int            `json:"counters_off"` // counters in the store that are not what was told
+	FanOuts           int            `json:"fan_outs"`     // runs that ended with every code released
 	Misassigned       struct {
 		Total    int                   `json:"total"`
 		ByCause  map[reason.Reason]int `json:"by_cause"`
 		ByFamily map[roster.Family]int `json:"by_family"`
+		Drawn    map[reason.Reason]int `json:"drawn"`  // of codes that are drawn from, by cause
 		ByAge    map[string]int        `json:"by_age"` // of the fact that excludes the person met
 		ByTenant map[string]int        `json:"by_tenant"`
 	} `json:"misassigned"`
@@ -68,6 +73,8 @@ func (r Report) Faults() []string {
 	}
 	add(r.DivergentCodes, "codes differ from what the facts ask for")
 	add(r.EventsUnaccounted, "events are unaccounted for")
+	add(r.Misassigned.Drawn[reason.AtAddLimit]+r.Misassigned.Drawn[reason.AtDailyLimit], "draws gave somebody who was at his ceiling on the code")
+	add(r.CountersOff, "counters are not what WeCom told")
 	add(r.StalePushes, "pushes of an older list came after a newer one")
 	return faults
 }
@@ -97,7 +104,10 @@ func (r Report) Print(w io.Writer) {
 		{"freshness, unthrottled", millis(r.FreshnessUnthrottled.P50), fmt.Sprintf("p95 %s, p99 %s", millis(r.FreshnessUnthrottled.P95), millis(r.FreshnessUnthrottled.P99))},
 		{"freshness, all", millis(r.Freshness.P50), fmt.Sprintf("p95 %s, p99 %s (the storming tenant waits for its quota)", millis(r.Freshness.P95), millis(r.Freshness.P99))},
 		{"scans", r.Scans, fmt.Sprintf("%d found nobody with room left", r.ScansLost)},
+		{"additions", r.Additions, fmt.Sprintf("counters off: %d; beyond a ceiling: %s", r.CountersOff, listed(r.OverCeiling))},
+		{"fan-outs", r.FanOuts, "a member or a tenant, over all codes"},
 		{"misassigned scans", r.Misassigned.Total, "by cause: " + listed(r.Misassigned.ByCause)},
+		{"", "", "on codes that are drawn from: " + listed(r.Misassigned.Drawn)},
 		{"", "", "by age of the fact: " + listed(r.Misassigned.ByAge)},
 		{"", "", "by family: " + listed(r.Misassigned.ByFamily) + "; by tenant: " + listed(r.Misassigned.ByTenant)},
 		{"divergent codes", r.DivergentCodes, "WeCom or the rotation set differs from the facts"},

@@ -14,7 +14,6 @@ import (
 // goroutines.
 type tally struct {
 	mu          sync.Mutex
-	published   int
 	netChanges  int
 	staleCount  int
 	stories     []string // of stale pushes
@@ -24,8 +23,11 @@ type tally struct {
 	misassigned int
 	byCause     map[reason.Reason]int
 	byFamily    map[roster.Family]int
+	drawn       map[reason.Reason]int // of codes that are drawn from, by cause
 	byAge       map[string]int
 	byTenant    map[string]int
+	additions   int
+	over        map[string]int // additions beyond a ceiling, by family and ceiling
 	all, calm   *hdrhistogram.Histogram
 	recent      *hdrhistogram.Histogram // calm, since the last line of the table
 }
@@ -35,7 +37,7 @@ func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 600_000
 
 func newTally() *tally {
 	return &tally{
-		byCause: map[reason.Reason]int{}, byFamily: map[roster.Family]int{}, byAge: map[string]int{}, byTenant: map[string]int{},
+		byCause: map[reason.Reason]int{}, byFamily: map[roster.Family]int{}, drawn: map[reason.Reason]int{}, byAge: map[string]int{}, byTenant: map[string]int{}, over: map[string]int{},
 		all: newHistogram(), calm: newHistogram(), recent: newHistogram(),
 	}
 }
@@ -46,9 +48,8 @@ func (t *tally) with(f func()) {
 	f()
 }
 
-func (t *tally) publishedOne() { t.with(func() { t.published++ }) }
-func (t *tally) netChange()    { t.with(func() { t.netChanges++ }) }
-func (t *tally) unmatched()    { t.with(func() { t.noMatch++ }) }
+func (t *tally) netChange() { t.with(func() { t.netChanges++ }) }
+func (t *tally) unmatched() { t.with(func() { t.noMatch++ }) }
 
 // stale counts a stale push and keeps its story.
 func (t *tally) stale(story string) {
@@ -81,11 +82,24 @@ func (t *tally) scan(j judgement) {
 		t.misassigned++
 		t.byCause[j.cause]++
 		t.byFamily[j.family]++
+		if j.family.Rotates() {
+			t.drawn[j.cause]++
+		}
 		t.byAge[ageClass(j.age)]++
 		if j.calm {
 			t.byTenant["calm"]++
 		} else {
 			t.byTenant["storm"]++
+		}
+	})
+}
+
+// addition counts one, and the ceilings that it passed.
+func (t *tally) addition(family roster.Family, passed []reason.Reason) {
+	t.with(func() {
+		t.additions++
+		for _, ceiling := range passed {
+			t.over[string(family)+" "+ceiling.String()]++
 		}
 	})
 }

@@ -282,9 +282,10 @@ func (c *codeTruth) newest(at time.Time) int {
 	return -1
 }
 
-// count notes an addition.
+// count notes an addition, and which ceilings it passed.
 func (tr *truth) count(code, staff string, day roster.Day) {
 	c := tr.codes[code]
+	defer func() { tr.tally.addition(c.code.Family, tr.passed(c, staff, day)) }()
 	c.counters.Total[staff]++
 	c.counters.InRound[staff]++
 	if c.counters.Days[day] == nil {
@@ -299,4 +300,22 @@ func (tr *truth) count(code, staff string, day roster.Day) {
 	added[day]++
 	s.Added = added
 	tr.staff[staff] = s
+}
+
+// passed are the ceilings that a member's additions are beyond.
+func (tr *truth) passed(c *codeTruth, staff string, day roster.Day) []reason.Reason {
+	var passed []reason.Reason
+	check := func(ceiling reason.Reason, on bool, count, limit int) {
+		if on && limit > 0 && count > limit {
+			passed = append(passed, ceiling)
+		}
+	}
+	check(reason.AtCompanyLimit, true, tr.staff[staff].Added[day], tr.tenant.DailyTotal)
+	for _, m := range c.code.Members {
+		if m.Staff == staff {
+			check(reason.AtAddLimit, c.code.Switches.AddLimit, c.counters.Total[staff], m.AddLimit)
+			check(reason.AtDailyLimit, c.code.Switches.DailyLimit, c.counters.Days[day][staff], m.DailyLimit)
+		}
+	}
+	return passed
 }
