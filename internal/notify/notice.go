@@ -21,20 +21,14 @@ type Kind reason.Reason
 const (
 	CeilingReachedCode    = Kind(reason.AtAddLimit)     // a staff member's additions through one code
 	CeilingReachedDay     = Kind(reason.AtDailyLimit)   // the same, in one day
-	CeilingReachedRound   = Kind(reason.AtRoundLimit)   // the same, in one rotation round
 	CeilingReachedCompany = Kind(reason.AtCompanyLimit) // his additions of one day through all codes
 	StaffResigned         = Kind(reason.Resigned)
 	MemberQuarantined     = Kind(reason.Quarantined) // WeCom refused him
-	CodeNobodyLeft        = Kind(reason.NobodyLeft)  // nobody on the code can take a customer
-	TenantSuspended       = Kind(reason.Suspended)   // WeCom refuses the tenant's credentials
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
-	return []Kind{
-		CeilingReachedCode, CeilingReachedDay, CeilingReachedRound, CeilingReachedCompany,
-		StaffResigned, MemberQuarantined, CodeNobodyLeft, TenantSuspended,
-	}
+	return []Kind{CeilingReachedCode, CeilingReachedDay, CeilingReachedCompany, StaffResigned, MemberQuarantined}
 }
 
 // String returns the kind as it appears everywhere.

@@ -11,12 +11,9 @@ import (
 var titles = map[Kind]string{
 	CeilingReachedCode:    "A staff member has reached the ceiling of a code",
 	CeilingReachedDay:     "A staff member has reached the day's ceiling of a code",
-	CeilingReachedRound:   "A staff member has reached the round's ceiling of a code",
 	CeilingReachedCompany: "A staff member has reached the day's ceiling over all codes",
 	StaffResigned:         "A staff member has resigned and leaves all codes",
 	MemberQuarantined:     "WeCom does not let a staff member take customers; he leaves all codes",
-	CodeNobodyLeft:        "Nobody on a code can take customers",
-	TenantSuspended:       "WeCom refuses the app's credentials: no code can be changed",
 }
 
 // Text is the notice in words, one line for a log or a mail.

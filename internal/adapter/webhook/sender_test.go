@@ -294,14 +294,14 @@ func TestNothingIsGivenAway(t *testing.T) {
 // A notice with nothing but what every notice has.
 func TestWhatDoesNotApplyIsLeftOut(t *testing.T) {
 	r := newReceiver(t, nil)
-	m := notify.Message{ID: "1", Notice: notify.Notice{Kind: notify.TenantSuspended, Tenant: "acme", At: signedAt}}
+	m := notify.Message{ID: "1", Notice: notify.Notice{Kind: notify.StaffResigned, Tenant: "acme", At: signedAt}}
 	r.sender.Send(t.Context(), r.to, m)
 	var got map[string]any
 	if err := json.Unmarshal([]byte(r.requests()[0].body), &got); err != nil {
 		t.Fatal(err)
 	}
 	delete(got, "text")
-	want := map[string]any{"version": 1.0, "id": "1", "kind": "suspended", "tenant": "acme", "at": "2026-03-02T04:00:05Z"}
+	want := map[string]any{"version": 1.0, "id": "1", "kind": "resigned", "tenant": "acme", "at": "2026-03-02T04:00:05Z"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
