@@ -55,6 +55,60 @@ func TestAShareOfChangesIsFourRoundTrips(t *testing.T) {
 	}
 }
 
+// What a refresh costs the store while a change is to come: one that is known
+// costs nothing, one that is not costs one write, and a push carries it.
+func TestWhatAKnownChangeCosts(t *testing.T) {
+	w := newWorld(t, time.Now)
+	w.seed(t, acme, 3)
+	if err := w.Store().Quarantine(t.Context(), acme.Tenant, "staff-0000", time.Now().Add(time.Hour), "test"); err != nil {
+		t.Fatalf("Quarantine: %v", err)
+	}
+	protocol := w.protocol("cfg")
+	reads := slices.Repeat([]string{"find"}, 5)
+	facts := reads[:4]
+	for _, step := range []struct {
+		name string
+		want []string
+	}{
+		{"pushed", slices.Concat(reads, []string{"update"}, facts, []string{"update"})},
+		{"unchanged", reads},
+		{"unchanged once the keeper took the change", slices.Concat(reads, []string{"update"})},
+		{"unchanged again", reads},
+	} {
+		if step.name == "unchanged once the keeper took the change" {
+			if taken, err := w.Changes().Take(t.Context(), acme.Tenant, time.Now().Add(2*time.Hour), 1); len(taken) != 1 || err != nil {
+				t.Fatalf("Take = %v, %v; want the end of the quarantine", taken, err)
+			}
+		}
+		var out push.Outcome
+		got := w.commands.during(func() { out = protocol.Refresh(t.Context(), acme, func() {}) })
+		if _, done := out.(push.Done); !done {
+			t.Fatalf("%s: %+v", step.name, out)
+		}
+		if diff := cmp.Diff(step.want, got); diff != "" {
+			t.Errorf("%s: commands (-want +got):\n%s", step.name, diff)
+		}
+	}
+}
+
+// protocol refreshes with everything but the store in memory.
+func (w *world) protocol(configID string) *push.Protocol {
+	clock := pushtest.NewClock(time.Now())
+	vendor := pushtest.NewVendor(clock)
+	vendor.AddWay(configID)
+	return push.New(push.Ports{
+		Store: w.Store(), Rotation: pushtest.NewRotation(), Budget: pushtest.NewBudget(clock), Vendor: vendor, Breaker: open{},
+	}, push.Options{
+		Owner: "test", CallTimeout: 5 * time.Second, IntentMargin: 3 * time.Second, ParkAfter: time.Minute, MaxFailures: 3,
+		Backoff: push.Backoff{Base: time.Second, Cap: time.Minute}, Now: clock.Now,
+	})
+}
+
+// open lets every call through.
+type open struct{}
+
+func (open) Allow(string) (bool, time.Time) { return true, time.Time{} }
+
 // What is finished leaves nothing in the record: its indexes hold what is to
 // come and no more.
 func TestAFinishedChangeLeavesNothing(t *testing.T) {
