@@ -12,9 +12,10 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/contactway/waytest"
 )
 
-// Several processes create and sweep at once, in every order that a seed
-// chooses: they pause, die, and their calls are lost on the way there or back.
-// At the end WeCom has one contact way and the code has it.
+// Several processes create, sweep and sometimes adopt at once, in every order
+// that a seed chooses: they pause, die, and their calls are lost on the way
+// there or back. At the end the code has a contact way, and WeCom has no other
+// that was made for it.
 func TestAnySchedule(t *testing.T) {
 	seeds := uint64(1500)
 	if testing.Short() {
@@ -83,8 +84,19 @@ func (s *schedule) play(t *testing.T) {
 		t.Errorf("asked at the end: %v", err)
 	}
 	s.world.settle(t)
-	s.world.wantOne(t)
+	held, err := s.world.store.Held(t.Context(), acme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held.ConfigID != adopted {
+		s.world.wantOne(t)
+	} else if left := s.world.ours(); len(left) > 0 || len(s.world.store.Rows()) > 0 {
+		t.Errorf("the code has an adopted contact way; left are %+v and the rows %+v", left, s.world.store.Rows())
+	}
 }
+
+// adopted is a contact way that the company has already.
+const adopted = "theirs their own"
 
 // enter starts a process, up to its first operation.
 func (s *schedule) enter(t *testing.T, name string) {
@@ -98,13 +110,16 @@ func (s *schedule) enter(t *testing.T, name string) {
 		s.say("%s %s %s", s.world.clock().Format("15:04:05"), a.name, op)
 	}
 	m := s.world.process(a.process)
-	sweeps := s.rng.IntN(2) == 0
+	part := s.rng.IntN(9)
 	go func() {
 		defer close(a.ready)
 		var err error
-		if sweeps {
+		switch {
+		case part == 0:
+			_, _ = m.Adopt(t.Context(), acme, adopted) // it may be too late, or WeCom away
+		case part < 5:
 			_, err = m.Sweep(t.Context())
-		} else {
+		default:
 			_, _, err = m.Create(t.Context(), acme)
 		}
 		if err != nil && !errors.Is(err, errDead) && !errors.Is(err, contactway.ErrPending) {
