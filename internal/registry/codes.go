@@ -20,7 +20,7 @@ type Way struct {
 // PutCode changes a code of a tenant, and makes one that is not there. A new
 // code needs a Way. The code is recomputed.
 func (r *Registry) PutCode(ctx context.Context, tenant string, edit CodeEdit, way Way, why string) (Outcome, error) {
-	if _, err := r.tenant(ctx, tenant); err != nil {
+	if err := r.requireTenant(ctx, tenant); err != nil {
 		return Outcome{}, err
 	}
 	if err := CheckCodeID(edit.Code); err != nil {

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/rollcall-dev/rollcall/internal/fanout"
@@ -102,56 +103,59 @@ func (r *Registry) ImportCodes(ctx context.Context, tenant string, edits []CodeE
 	if err != nil {
 		return Imported{}, err
 	}
-	var in Imported
-	var writes []CodeEdit
-	var places []int // of the writes among the edits
-	var announced []string
+	sorted := sortCodes(edits, known)
+	if len(sorted.writes) > 0 {
+		taken, err := r.o.Facts.PutCodes(ctx, tenant, sorted.writes)
+		if err != nil {
+			return Imported{}, err
+		}
+		sorted.take(taken)
+	}
+	in := sorted.Imported
+	in.Stored = len(sorted.writes)
+	in.InDirty, err = r.announceCodes(ctx, tenant, sorted.announce, why)
+	return in, err
+}
+
+// sortedCodes are the edits of a chunk by what is to become of them.
+type sortedCodes struct {
+	Imported
+	writes   []CodeEdit
+	entries  []int    // of the writes among the edits
+	announce []string // IDs
+}
+
+// sortCodes tells what is refused, unchanged and to be written. A code that does
+// not change is announced all the same: an import before this one may have died
+// in between.
+func sortCodes(edits []CodeEdit, known map[string]Code) *sortedCodes {
+	s := &sortedCodes{}
 	for i, edit := range edits {
 		before, there := known[edit.Code]
 		edit.Deleted = To(false)
 		after := edit.Of(before.Code)
-		err := errors.Join(checkAdoption(before, edit), checkCode(after))
-		if err != nil {
-			in.Refused = append(in.Refused, Refusal{i, err})
+		if err := errors.Join(checkAdoption(before, edit), checkCode(after)); err != nil {
+			s.Refused = append(s.Refused, Refusal{i, err})
 			continue
 		}
-		announced = append(announced, edit.Code)
+		s.announce = append(s.announce, edit.Code)
 		if there && sameCode(before.Code, after) {
-			in.Unchanged++
+			s.Unchanged++
 			continue
 		}
-		writes, places = append(writes, edit), append(places, i)
+		s.writes, s.entries = append(s.writes, edit), append(s.entries, i)
 	}
-	taken, err := r.storeCodes(ctx, tenant, writes, places)
-	if err != nil {
-		return Imported{}, err
-	}
-	in.Refused = append(in.Refused, taken...)
-	in.Stored = len(writes) - len(taken)
-	for _, one := range taken {
-		announced = without(announced, edits[one.Entry].Code)
-	}
-	in.InDirty, err = r.announceCodes(ctx, tenant, announced, why)
-	return in, err
+	return s
 }
 
-func (r *Registry) storeCodes(ctx context.Context, tenant string, writes []CodeEdit, places []int) ([]Refusal, error) {
-	if len(writes) == 0 {
-		return nil, nil
+// take moves writes that met another tenant's code to those refused.
+func (s *sortedCodes) take(taken []string) {
+	for _, id := range taken {
+		at := slices.IndexFunc(s.writes, func(e CodeEdit) bool { return e.Code == id })
+		s.Refused = append(s.Refused, Refusal{s.entries[at], ErrTaken})
+		s.writes, s.entries = slices.Delete(s.writes, at, at+1), slices.Delete(s.entries, at, at+1)
+		s.announce = slices.DeleteFunc(s.announce, func(one string) bool { return one == id })
 	}
-	ids, err := r.o.Facts.PutCodes(ctx, tenant, writes)
-	if err != nil {
-		return nil, err
-	}
-	var taken []Refusal
-	for i, edit := range writes {
-		for _, id := range ids {
-			if id == edit.Code {
-				taken = append(taken, Refusal{places[i], ErrTaken})
-			}
-		}
-	}
-	return taken, nil
 }
 
 // checkAdoption refuses an entry whose code would have no contact way, or
@@ -161,19 +165,8 @@ func checkAdoption(before Code, edit CodeEdit) error {
 	return checkWay(before, Way{Adopt: adopt})
 }
 
-func without(ids []string, id string) []string {
-	kept := ids[:0]
-	for _, one := range ids {
-		if one != id {
-			kept = append(kept, one)
-		}
-	}
-	return kept
-}
-
 // announceCodes publishes for the codes, some at a time, and returns for how
-// many the dirty set had to be used. A code that did not change is announced
-// all the same: an import before this one may have died in between.
+// many the dirty set had to be used.
 func (r *Registry) announceCodes(ctx context.Context, tenant string, codes []string, why string) (int, error) {
 	var (
 		all    sync.WaitGroup

@@ -87,10 +87,11 @@ func (r *Registry) fanOut(ctx context.Context, scope fanout.Scope, why, stamp st
 	return ticket, nil
 }
 
-// tenant returns a tenant for a write below it.
-func (r *Registry) tenant(ctx context.Context, id string) (Tenant, error) {
+// requireTenant refuses a write below a tenant that is not there.
+func (r *Registry) requireTenant(ctx context.Context, id string) error {
 	if err := CheckTenantID(id); err != nil {
-		return Tenant{}, errors.Join(ErrUnknownTenant, err)
+		return errors.Join(ErrUnknownTenant, err)
 	}
-	return r.o.Facts.Tenant(ctx, id)
+	_, err := r.o.Facts.Tenant(ctx, id)
+	return err
 }

@@ -277,7 +277,10 @@ func TestImportStaff(t *testing.T) {
 		{Staff: roster.Staff{ID: "same"}}, {Staff: roster.Staff{ID: "left-behind"}, Unannounced: "an import that died"},
 	}, nil)
 	in, err := r.ImportStaff(r.ctx, "acme", []registry.StaffEdit{
-		{Staff: "same"}, {Staff: "new"}, {Staff: ""}, {Staff: "left-behind"},
+		{Staff: "same"},
+		{Staff: "new"},
+		{Staff: ""},
+		{Staff: "left-behind"},
 		{Staff: "li.na", Presence: registry.To(roster.OfflineNow)},
 	}, "why")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // PutStaff changes a staff member of a tenant, and makes one that is not there.
 // Every code that may list him is recomputed.
 func (r *Registry) PutStaff(ctx context.Context, tenant string, edit StaffEdit, why string) (Outcome, error) {
-	if _, err := r.tenant(ctx, tenant); err != nil {
+	if err := r.requireTenant(ctx, tenant); err != nil {
 		return Outcome{}, err
 	}
 	if err := CheckStaffID(edit.Staff); err != nil {

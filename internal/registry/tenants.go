@@ -35,7 +35,7 @@ func (r *Registry) PutTenant(ctx context.Context, edit TenantEdit, why string) (
 
 // ChangeTenant is PutTenant of one that is there; ErrUnknownTenant.
 func (r *Registry) ChangeTenant(ctx context.Context, edit TenantEdit, why string) (Outcome, error) {
-	if _, err := r.tenant(ctx, edit.Tenant); err != nil {
+	if err := r.requireTenant(ctx, edit.Tenant); err != nil {
 		return Outcome{}, err
 	}
 	return r.PutTenant(ctx, edit, why)

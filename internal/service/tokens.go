@@ -31,25 +31,28 @@ func RevokeToken(ctx context.Context, cfg config.Config, id string) error {
 // ListTokens yields all bearer tokens in the order of their IDs.
 func ListTokens(ctx context.Context, cfg config.Config) iter.Seq2[access.Token, error] {
 	return func(yield func(access.Token, error) bool) {
-		err := withTokens(ctx, cfg, func(tokens *mongostore.Tokens) error {
-			after := ""
-			for {
-				page, err := tokens.List(ctx, after, listPage)
-				if err != nil {
-					return err
-				}
-				for _, token := range page {
-					if after = token.ID; !yield(token, nil) {
-						return nil
-					}
-				}
-				if len(page) < listPage {
-					return nil
-				}
-			}
-		})
+		err := withTokens(ctx, cfg, func(tokens *mongostore.Tokens) error { return yieldTokens(ctx, tokens, yield) })
 		if err != nil {
 			yield(access.Token{}, err)
+		}
+	}
+}
+
+// yieldTokens goes through the pages until there is none or yield has enough.
+func yieldTokens(ctx context.Context, tokens *mongostore.Tokens, yield func(access.Token, error) bool) error {
+	after := ""
+	for {
+		page, err := tokens.List(ctx, after, listPage)
+		if err != nil {
+			return err
+		}
+		for _, token := range page {
+			if after = token.ID; !yield(token, nil) {
+				return nil
+			}
+		}
+		if len(page) < listPage {
+			return nil
 		}
 	}
 }

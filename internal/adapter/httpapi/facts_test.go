@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	std "cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -214,13 +215,7 @@ func (r *rig) walk(t *testing.T, path string, limit int) []string {
 			t.Fatalf("a page of %d has %d", limit, len(got.Items))
 		}
 		for _, item := range got.Items {
-			if item.ID != "" {
-				all = append(all, item.ID)
-			} else if item.Code != "" {
-				all = append(all, item.Code)
-			} else {
-				all = append(all, item.Staff)
-			}
+			all = append(all, std.Or(item.ID, item.Code, item.Staff))
 		}
 		if cursor = got.Next; cursor == "" {
 			return all

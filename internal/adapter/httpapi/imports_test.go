@@ -29,19 +29,23 @@ func TestImports(t *testing.T) {
 	}{
 		"staff": {
 			importOf("staff", staffLine("a"), `{"staff":"b","schedule":{"weekly":[]},"presence":"offline"}`, staffLine("zhang.san")),
-			imported{LastLine: 3, Stored: 2, Unchanged: 1}, []string{"acme/a staff_imported", "acme/b staff_imported"},
+			imported{LastLine: 3, Stored: 2, Unchanged: 1},
+			[]string{"acme/a staff_imported", "acme/b staff_imported"},
 		},
 		"codes": {
 			importOf("codes", codeLine("a"), codeLine("b")),
-			imported{LastLine: 2, Stored: 2}, []string{"acme/a code_imported", "acme/b code_imported"},
+			imported{LastLine: 2, Stored: 2},
+			[]string{"acme/a code_imported", "acme/b code_imported"},
 		},
 		"empty lines and Windows' line ends": {
 			importOf("staff", "", staffLine("a")+"\r", "  ", ""),
-			imported{LastLine: 3, Stored: 1}, []string{"acme/a staff_imported"},
+			imported{LastLine: 3, Stored: 1},
+			[]string{"acme/a staff_imported"},
 		},
 		"one ID twice: the later line counts": {
 			importOf("staff", `{"staff":"a","presence":"online"}`, staffLine("b"), `{"staff":"a","presence":"offline"}`),
-			imported{LastLine: 3, Stored: 3}, []string{"acme/a staff_imported", "acme/a staff_imported", "acme/b staff_imported"},
+			imported{LastLine: 3, Stored: 3},
+			[]string{"acme/a staff_imported", "acme/a staff_imported", "acme/b staff_imported"},
 		},
 	}
 	for name, test := range tests {
@@ -52,7 +56,7 @@ func TestImports(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			said := append(r.events.sent, r.fanOuts.requested...)
+			said := slices.Concat(r.events.sent, r.fanOuts.requested)
 			slices.Sort(said)
 			if diff := cmp.Diff(test.said, said); diff != "" {
 				t.Errorf("announced (-want +got):\n%s", diff)

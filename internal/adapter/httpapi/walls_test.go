@@ -94,8 +94,9 @@ func TestAnotherTenantsCodeUnderTheOwnTenant(t *testing.T) {
 				status, code = 409, "code_taken"
 			}
 			r.wantProblem(t, c, status, code)
-			if got := r.want(t, call{method: "GET", path: "/v1/tenants/globex/codes/theirs", token: everything}, 200); string(got.body) == "" {
-				t.Error("it is gone")
+			theirs := into[shown](t, r.want(t, get("/v1/tenants/globex/codes/theirs"), 200))
+			if theirs.Facts["config_id"] != "cfg-2" || theirs.State["revision"] != 0.0 {
+				t.Errorf("it is changed: %v %v", theirs.Facts, theirs.State)
 			}
 			if len(r.events.sent) > 0 {
 				t.Errorf("published: %q", r.events.sent)
