@@ -94,6 +94,9 @@ func (m *Maker) failed(ctx context.Context, row Row, cause error) (Held, error) 
 		return Held{}, cause
 	}
 	m.Observer.WayEvent(ctx, row.kind(), EventRefused)
+	m.opts.Logger.WarnContext(ctx, "a contact way is refused",
+		slog.String("tenant", row.Tenant), slog.String("code", row.Code), slog.String("staff", row.Staff),
+		slog.String("reason", refusal.Why.String()), slog.String("detail", refusal.Detail))
 	row.Phase, row.Window = Refused, Window{}
 	row.Why, row.Detail = refusal.Why, refusal.Detail
 	row.Failures++
