@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -226,13 +227,15 @@ func (r *Runner) lend(tenant string) *pace {
 	return p
 }
 
-// giveBack forgets a pace that nobody uses and that is as a new one would be.
+// giveBack ends one use of a tenant's pace, and forgets the paces that nobody
+// uses and that are as new ones would be: those of tenants whose last codes went
+// a while ago.
 func (r *Runner) giveBack(tenant string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := r.paces[tenant]
-	p.users--
-	if p.users == 0 && p.TokensAt(r.opts.Now()) >= float64(r.opts.Burst) {
-		delete(r.paces, tenant)
-	}
+	r.paces[tenant].users--
+	now := r.opts.Now()
+	maps.DeleteFunc(r.paces, func(_ string, p *pace) bool {
+		return p.users == 0 && p.TokensAt(now) >= float64(r.opts.Burst)
+	})
 }
