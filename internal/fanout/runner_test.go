@@ -127,14 +127,59 @@ func TestPaceIsTheTenants(t *testing.T) {
 		if took := globex.Finished.Sub(r.begin); took > 6*time.Second {
 			t.Errorf("globex's 400 codes took %v, want about 4 s", took)
 		}
-		<-time.After(time.Minute) // its pace is full again
-		again := r.request(t, everything, "again")
-		r.finish(t, again.ID)
-		<-time.After(time.Minute)
-		r.finish(t, r.request(t, fanout.Scope{Tenant: "globex"}, "again").ID)
-		if n := runner.Paces(); n > 2 {
-			t.Errorf("%d paces are kept", n)
+	})
+}
+
+// A pace lives as long as it says something: a tenant that comes again at once
+// goes on with what is left of it.
+func TestPacesAreForgotten(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		runner := r.runner(r.options("keeper-1"))
+		defer r.start(t.Context(), runner, "keeper-1")()
+		for i := range 5 {
+			tenant := fmt.Sprint("tenant-", i)
+			r.putCodes(tenant, burst)
+			for _, why := range []string{"first", "again"} {
+				ticket := r.request(t, fanout.Scope{Tenant: tenant}, why)
+				asked := time.Now()
+				runner.Kick(ticket.ID)
+				took := r.finish(t, ticket.ID).Finished.Sub(asked)
+				if again := why == "again"; took > 0 != again {
+					t.Errorf("%s: %d codes took %v", why, burst, took)
+				}
+			}
+			if n := runner.Paces(); n != 1 {
+				t.Errorf("%d paces are kept, want the last one", n)
+			}
+			<-time.After(time.Minute)
 		}
+	})
+}
+
+// A pace that is lent is kept, full as it may be.
+func TestAPaceInUseIsKept(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.putCodes("acme", 200)
+		r.putCodes("globex", 10)
+		ticket, other := r.request(t, everything, "first"), r.request(t, fanout.Scope{Tenant: "globex"}, "first")
+		stood := false
+		r.store.After = func(_ context.Context, op string) error {
+			if op == fanouttest.OpTakeRow && !stood {
+				stood = true
+				<-time.After(poll)
+			}
+			return nil
+		}
+		runner := r.runner(r.options("keeper-1"))
+		defer r.start(t.Context(), runner, "keeper-1")()
+		runner.Kick(ticket.ID)
+		<-time.After(poll / 2)
+		runner.Kick(other.ID)
+		r.finish(t, other.ID)
+		if n := runner.Paces(); n != 2 {
+			t.Errorf("%d paces are kept, want both", n)
+		}
+		r.wantReleased(t, r.finish(t, ticket.ID), 200)
 	})
 }
 
@@ -307,6 +352,28 @@ func TestStop(t *testing.T) {
 		r.wantTimes(t, "policy", "acme", 600, batch)
 		_, ends := r.seen.told()
 		if diff := cmp.Diff([]fanout.End{fanout.Stopped, fanout.Finished}, ends); diff != "" {
+			t.Errorf("ends (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A request that comes while its scope's job runs is gone on with at once: who
+// never polls would not find it.
+func TestSupersededWithoutAPoll(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.putCodes("acme", 1200)
+		opts := r.options("ingress-1")
+		opts.Poll = 0
+		runner := r.runner(opts)
+		defer r.start(t.Context(), runner, "ingress-1")()
+		ticket := r.request(t, everything, "first")
+		runner.Kick(ticket.ID)
+		<-time.After(3 * time.Second)
+		ticket = r.request(t, everything, "second")
+		runner.Kick(ticket.ID)
+		r.wantReleased(t, r.finish(t, ticket.ID), 1200)
+		_, ends := r.seen.told()
+		if diff := cmp.Diff([]fanout.End{fanout.Superseded, fanout.Finished}, ends); diff != "" {
 			t.Errorf("ends (-want +got):\n%s", diff)
 		}
 	})

@@ -235,3 +235,75 @@ func TestSupersedingAProcessThatStandsStill(t *testing.T) {
 		})
 	}
 }
+
+// A claim that has run out may be renewed while another process is about to
+// claim the job: that one does not get it.
+func TestARenewalBesideAClaim(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.putCodes("acme", 1200)
+		ticket := r.request(t, everything, "first")
+		f := newFence(t, r, ticket.ID)
+		took, looked := 0, 0
+		r.store.After = func(ctx context.Context, op string) error {
+			switch owner := ownerOf(ctx); {
+			case owner == "keeper-1" && op == fanouttest.OpTakeRow:
+				if took++; took == 1 {
+					<-time.After(lease + poll)
+				}
+			case owner == "keeper-2" && op == fanouttest.OpOpen && r.begin.Add(lease).Before(time.Now()):
+				if looked++; looked == 1 {
+					<-time.After(poll)
+				}
+			}
+			return f.stored(ctx, op)
+		}
+		r.topic.Before = func(ctx context.Context, op string) error {
+			<-time.After(2 * poll)
+			return f.publishing(ctx, op)
+		}
+		one := r.runner(r.options("keeper-1"))
+		defer r.start(t.Context(), one, "keeper-1")()
+		one.Kick(ticket.ID)
+		<-time.After(6 * poll / 10)
+		defer r.start(t.Context(), r.runner(r.options("keeper-2")), "keeper-2")()
+		job := r.finish(t, ticket.ID)
+		if took == 0 || looked == 0 || job.Claim.Owner != "keeper-1" {
+			t.Errorf("the schedule was another: %d, %d, %+v", took, looked, job.Claim)
+		}
+		r.wantTimes(t, "first", "acme", 1200, 0)
+	})
+}
+
+// A job that somebody works on is left to him, however often it is asked for.
+func TestAJobUnderWay(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.putCodes("acme", 1200)
+		ticket := r.request(t, everything, "first")
+		claims := 0
+		r.store.Before = func(_ context.Context, op string) error {
+			if op == fanouttest.OpClaim {
+				claims++
+			}
+			return nil
+		}
+		one, two := r.runner(r.options("keeper-1")), r.runner(r.options("keeper-2"))
+		defer r.start(t.Context(), one, "keeper-1")()
+		one.Kick(ticket.ID)
+		<-time.After(poll)
+		defer r.start(t.Context(), two, "keeper-2")()
+		for range 20 {
+			one.Kick(ticket.ID)
+			two.Kick(ticket.ID)
+			<-time.After(poll / 10)
+		}
+		r.wantReleased(t, r.finish(t, ticket.ID), 1200)
+		for range 20 { // nor is one that is done begun again
+			two.Kick(ticket.ID)
+			<-time.After(poll / 10)
+		}
+		r.wantTimes(t, "first", "acme", 1200, 0)
+		if claims != 1 {
+			t.Errorf("%d claims, want 1", claims)
+		}
+	})
+}
