@@ -112,9 +112,10 @@ func TestEnsureIndexesMayBeRepeated(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		"codes":   {"_id_", "tenant_member", "tenant_backup", "tenant_code"},
+		"codes":   {"_id_", "tenant_member_code", "tenant_backup_code", "tenant_code", "tenant_config"},
 		"records": {"_id_", "notes", "failure_streak", "intent_deadline"},
 		"dirty":   {"_id_", "due"},
+		"ways":    {"_id_", "due", "tenant_due"},
 	}
 	for collection, names := range want {
 		specs, err := w.raw.Collection(collection).Indexes().ListSpecifications(ctx)
