@@ -26,14 +26,17 @@ func newDemoCommand() *cobra.Command {
 		Use:     "demo",
 		GroupID: groupOperator,
 		Short:   "Play a campaign on real servers and judge it",
-		Long: `The demo starts Pulsar, Redis and a stand-in for MongoDB, a simulated WeCom and real
-refreshers, and plays a campaign: customers scan, staff come and go, reach their
-ceilings and end their shifts, codes are edited, one tenant storms far above its
-quota, and one refresher is killed in the middle. WeCom's windows are scaled from
-a minute and an hour to seconds and a minute, so that the storm meets them.
+		Long: `The demo starts Pulsar, Redis and a stand-in for MongoDB, a simulated WeCom and
+Rollcall's own processes, and plays a campaign: customers scan, staff come and go,
+reach their ceilings and end their shifts, codes are edited, one tenant storms far
+above its quota, and a refresher and an ingress are killed in the middle. Facts go
+in through the API, draws and WeCom's encrypted callbacks through the ingress.
+WeCom's windows are scaled from a minute and an hour to seconds and a minute, so
+that the storm meets them.
 
 It ends with a report, and with exit status 1 when a code differs from its facts,
-an event is unaccounted for or a stale list was pushed. Servers named by
+a counter from what WeCom told, an event is unaccounted for, a stale list was pushed
+or somebody was drawn who was at his ceiling on the code. Servers named by
 ROLLCALL_PULSAR_URL, ROLLCALL_MONGODB_URI or ROLLCALL_REDIS_URL are used instead of
 starting one.`,
 		Args: cobra.NoArgs,
@@ -47,7 +50,7 @@ starting one.`,
 	f.DurationVar(&opts.Duration, "duration", opts.Duration, "how long the campaign is played")
 	f.Float64Var(&opts.ScanRate, "scan-rate", opts.ScanRate, "scans a second")
 	f.IntVar(&opts.Refreshers, "refreshers", opts.Refreshers, "refresher processes")
-	f.BoolVar(&opts.Kill, "kill", opts.Kill, "kill a refresher in the middle")
+	f.BoolVar(&opts.Kill, "kill", opts.Kill, "kill a refresher and an ingress in the middle")
 	f.Uint64Var(&opts.Seed, "seed", opts.Seed, "seed of the world and its actors")
 	f.StringVar(&report, "report", "", "write the report as JSON to this file")
 	return cmd

@@ -43,6 +43,8 @@ func beChild(role string) int {
 		switch role {
 		case "ingress":
 			err = service.RunIngress(ctx, cfg, "quota", executioner()...)
+		case "refresher":
+			err = service.RunRefresher(ctx, cfg, "quota")
 		case "keeper":
 			err = service.RunKeeper(ctx, cfg, "quota", executioner()...)
 		default:
