@@ -177,7 +177,7 @@ func (h *house) maker(name string) *contactway.Maker {
 		Vendor: wecom.NewWays(h.vendor, wecom.WaysOptions{PerSecond: 200, Burst: 500}),
 		Rows:   ways, Codes: ways, Announcer: h, Observer: h,
 	}, contactway.Options{
-		Owner: name, SendWithin: time.Second, Margin: 1500 * time.Millisecond, Patience: 100 * time.Millisecond,
+		Owner: name, SendWithin: time.Second, Margin: 2500 * time.Millisecond, Patience: 100 * time.Millisecond,
 		Step: 20 * time.Second, Retry: push.Backoff{Base: 50 * time.Millisecond, Cap: 200 * time.Millisecond},
 	})
 }
