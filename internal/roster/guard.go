@@ -26,6 +26,7 @@ func (d *decider) guard() {
 		if p == nil {
 			p = d.add(staff, outsider, 0)
 		}
+		p.room, p.roomTomorrow = noCeiling, noCeiling
 		d.list(p, reason.Guarded)
 	}
 	if held > 0 {

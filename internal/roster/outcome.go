@@ -102,9 +102,28 @@ func (d *decider) rotation() []Seat {
 		if tomorrow != room {
 			d.changesAtMidnight()
 		}
-		seats = append(seats, Seat{Staff: p.staff, Headroom: room, Counted: d.facts.Counters.Total[p.staff]})
+		seats = append(seats, Seat{
+			Staff: p.staff, Headroom: room, Counted: d.facts.Counters.Total[p.staff], Company: d.companyDay(p),
+		})
 	}
 	return seats
+}
+
+// companyDay returns what the company's daily total leaves a listed person, and
+// notes midnight when additions of today are forgotten then. Whoever is listed
+// in spite of the rules has no ceiling.
+func (d *decider) companyDay(p *person) CompanyDay {
+	total := d.facts.Tenant.DailyTotal
+	if total == 0 || p.room == noCeiling {
+		return CompanyDay{}
+	}
+	day := CompanyDay{Total: total, Counted: d.facts.Staff[p.staff].Added[d.today]}
+	if day.Counted != 0 {
+		at, _ := d.midnight()
+		day.Until = at.Unix()
+		d.changesAt(at)
+	}
+	return day
 }
 
 // roundRoom returns the additions a member has left in the verdict's round;

@@ -166,7 +166,7 @@ func (s *stage) show(v roster.Verdict) string {
 			if seat.Headroom >= 0 {
 				room = strconv.Itoa(seat.Headroom)
 			}
-			fmt.Fprintf(&b, " %s(%s more after %d)", seat.Staff, room, seat.Counted)
+			fmt.Fprintf(&b, " %s(%s more after %d%s)", seat.Staff, room, seat.Counted, s.showCompany(seat.Company))
 		}
 		b.WriteString("\n")
 	}
@@ -221,3 +221,15 @@ func orNone(s string) string {
 
 // stamp is how scenarios write an instant, in the zone of the line "at".
 const stamp = "2006-01-02 15:04:05 -0700"
+
+// showCompany prints what a seat says of the company's daily total.
+func (s *stage) showCompany(day roster.CompanyDay) string {
+	switch {
+	case day.Total == 0:
+		return ""
+	case day.Counted == 0:
+		return fmt.Sprintf("; 0 of %d", day.Total)
+	}
+	until := time.Unix(day.Until, 0).In(s.now.Location()).Format(stamp)
+	return fmt.Sprintf("; %d of %d until %s", day.Counted, day.Total, until)
+}

@@ -58,6 +58,19 @@ type Seat struct {
 	// Counted is the member's additions on this code, ever, that Headroom
 	// already accounts for.
 	Counted int
+	// Company is the ceiling that the member's codes share. Headroom accounts
+	// for it, but cannot know what the other codes give him from now on.
+	Company CompanyDay
+}
+
+// CompanyDay is what the company's daily total leaves a staff member, over all
+// codes. The zero value is no limit.
+type CompanyDay struct {
+	Total   int // the most additions a day; 0 is no limit
+	Counted int // those of today
+	// Until is the Unix second at which the tenant's day ends and Counted says
+	// nothing any more; 0 when Counted is 0, which says nothing at any time.
+	Until int64
 }
 
 // Removes reports whether the verdict's list lacks somebody of before: such a
