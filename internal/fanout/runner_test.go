@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,10 +163,9 @@ func TestAPaceInUseIsKept(t *testing.T) {
 		r.putCodes("acme", 200)
 		r.putCodes("globex", 10)
 		ticket, other := r.request(t, everything, "first"), r.request(t, fanout.Scope{Tenant: "globex"}, "first")
-		stood := false
+		var stood atomic.Bool
 		r.store.After = func(_ context.Context, op string) error {
-			if op == fanouttest.OpTakeRow && !stood {
-				stood = true
+			if op == fanouttest.OpTakeRow && stood.CompareAndSwap(false, true) {
 				<-time.After(poll)
 			}
 			return nil

@@ -106,12 +106,7 @@ func (r *rig) supersede(t *testing.T, runners int, slow, after time.Duration) {
 		pause(ctx, random, slow)
 		return f.publishing(ctx, op)
 	}
-	var all []*fanout.Runner
-	for i := range runners {
-		owner := fmt.Sprint("keeper-", i+1)
-		all = append(all, r.runner(r.options(owner)))
-		defer r.start(t.Context(), all[i], owner)()
-	}
+	all := r.startAll(t, runners)
 	all[0].Kick(first.ID)
 	<-time.After(after)
 	second := r.request(t, everything, "second")
@@ -126,6 +121,17 @@ func (r *rig) supersede(t *testing.T, runners int, slow, after time.Duration) {
 	if waited := f.claimed[2].Sub(asked); waited > 2*poll+4*slow {
 		t.Errorf("requested after %v, begun %v later", after, waited)
 	}
+}
+
+// startAll starts Runners that stop with the test.
+func (r *rig) startAll(t *testing.T, n int) []*fanout.Runner {
+	var all []*fanout.Runner
+	for i := range n {
+		owner := fmt.Sprint("keeper-", i+1)
+		all = append(all, r.runner(r.options(owner)))
+		t.Cleanup(r.start(t.Context(), all[i], owner))
+	}
+	return all
 }
 
 var pausing sync.Mutex

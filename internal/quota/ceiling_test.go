@@ -25,19 +25,27 @@ func TestCeilings(t *testing.T) {
 			5, all, []roster.Member{member}, quota.Counts{Total: 9, OnDay: 2, Company: 4}, nil,
 		},
 		"the member's on the code": {
-			5, all, []roster.Member{member}, quota.Counts{Total: 10, OnDay: 2, Company: 4},
+			5, all,
+			[]roster.Member{member},
+			quota.Counts{Total: 10, OnDay: 2, Company: 4},
 			reached{{Kind: reason.AtAddLimit, Count: 10, Limit: 10}},
 		},
 		"the member's of the day": {
-			5, all, []roster.Member{member}, quota.Counts{Total: 9, OnDay: 3, Company: 4},
+			5, all,
+			[]roster.Member{member},
+			quota.Counts{Total: 9, OnDay: 3, Company: 4},
 			reached{{Kind: reason.AtDailyLimit, Count: 3, Limit: 3}},
 		},
 		"the company's": {
-			5, all, []roster.Member{member}, quota.Counts{Total: 9, OnDay: 2, Company: 5},
+			5, all,
+			[]roster.Member{member},
+			quota.Counts{Total: 9, OnDay: 2, Company: 5},
 			reached{{Kind: reason.AtCompanyLimit, Count: 5, Limit: 5}},
 		},
 		"all, the company's first": {
-			5, all, []roster.Member{member}, quota.Counts{Total: 12, OnDay: 4, Company: 8},
+			5, all,
+			[]roster.Member{member},
+			quota.Counts{Total: 12, OnDay: 4, Company: 8},
 			reached{
 				{Kind: reason.AtCompanyLimit, Count: 8, Limit: 5},
 				{Kind: reason.AtDailyLimit, Count: 4, Limit: 3},
@@ -60,7 +68,10 @@ func TestCeilings(t *testing.T) {
 			0, all, []roster.Member{{Staff: "li.na", AddLimit: 9}, {Staff: "li.na", AddLimit: 1}}, quota.Counts{Total: 5}, nil,
 		},
 		"of a code that is gone the company's is left": {
-			5, roster.Switches{}, nil, quota.Counts{Total: 99, OnDay: 99, Company: 6},
+			5,
+			roster.Switches{},
+			nil,
+			quota.Counts{Total: 99, OnDay: 99, Company: 6},
 			reached{{Kind: reason.AtCompanyLimit, Count: 6, Limit: 5}},
 		},
 	}

@@ -76,7 +76,7 @@ func TestEventsThatAreNobodys(t *testing.T) {
 // company's, the third the code's.
 func TestWhatFollowsFromCeilings(t *testing.T) {
 	r := newRig()
-	notice := func(kind reason.Reason, n, limit int, in string, key string) notify.Notice {
+	notice := func(kind reason.Reason, n, limit int, in, key string) notify.Notice {
 		return notify.Notice{
 			Key: key, Tenant: "acme", Kind: notify.Kind(kind), Code: in, Staff: "li.na", Day: "20261130",
 			Count: n, Limit: limit, At: noon.Add(time.Duration(n) * time.Second),

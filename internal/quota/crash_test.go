@@ -38,7 +38,7 @@ func TestTakeCutOffAtAnyStep(t *testing.T) {
 	}
 	for name, complete := range completions {
 		for staffFirst := range 2 {
-			steps := 0
+			var steps int
 			for step := 0; ; step++ {
 				r := newRig()
 				r.store.StaffFirst = func() bool { return staffFirst == 1 }

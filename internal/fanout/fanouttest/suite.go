@@ -135,10 +135,12 @@ func (b Bench) wantJob(t *testing.T, want fanout.Job) {
 }
 
 // wantAnswer fails unless a conditional write answered as it should.
-func wantAnswer(t *testing.T, what string, want, got bool, err error) {
-	t.Helper()
-	if got != want || err != nil {
-		t.Errorf("%s = %v, %v; want %v", what, got, err, want)
+func wantAnswer(t *testing.T, what string, want bool) func(got bool, err error) {
+	return func(got bool, err error) {
+		t.Helper()
+		if got != want || err != nil {
+			t.Errorf("%s = %v, %v; want %v", what, got, err, want)
+		}
 	}
 }
 

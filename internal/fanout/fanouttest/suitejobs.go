@@ -27,15 +27,13 @@ func requestRepeated(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.State, job.Rows, job.Total, job.Last, job.Released = fanout.InProgress, 1, 3, "code-3", 2
 	job.Started = noon
-	ok, err := b.Store.Save(t.Context(), job)
-	wantAnswer(t, "Save", true, ok, err)
+	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), job))
 	if again := b.request(t, liNa, "first", noon.Add(time.Minute)); again != job.Ticket {
 		t.Errorf("a repeat got %v, want %v", again, job.Ticket)
 	}
 	b.wantJob(t, job)
 	job.State = fanout.Done
-	ok, err = b.Store.Save(t.Context(), job)
-	wantAnswer(t, "Save", true, ok, err)
+	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), job))
 	if again := b.request(t, liNa, "first", noon.Add(time.Hour)); again != job.Ticket {
 		t.Errorf("a repeat after the end got %v, want %v", again, job.Ticket)
 	}
@@ -54,8 +52,7 @@ func requestSupersedes(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.State, job.Rows, job.Total, job.Last, job.Released = fanout.Done, 1, 3, "code-3", 3
 	job.Started, job.Finished = noon, noon.Add(time.Second)
-	ok, err := b.Store.Save(t.Context(), job)
-	wantAnswer(t, "Save", true, ok, err)
+	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), job))
 	ticket := b.request(t, liNa, "second", noon.Add(time.Minute))
 	if want := (fanout.Ticket{ID: job.ID, Epoch: 2}); ticket != want {
 		t.Errorf("ticket %v, want %v", ticket, want)
@@ -135,12 +132,10 @@ func openLists(t *testing.T, b Bench) {
 	b.wantOpen(t, noon.Add(lease), nil, 10, first, second, third)
 
 	held.State = fanout.InProgress
-	ok, err := b.Store.Save(t.Context(), held)
-	wantAnswer(t, "Save", true, ok, err)
+	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), held))
 	b.wantOpen(t, noon.Add(lease), nil, 10, first, second, third)
 	held.State = fanout.Done
-	ok, err = b.Store.Save(t.Context(), held)
-	wantAnswer(t, "Save", true, ok, err)
+	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), held))
 	b.wantOpen(t, noon.Add(lease), nil, 10, second, third)
 }
 
@@ -172,11 +167,11 @@ func claimHeld(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	b.wantJob(t, job)
 	next := fanout.Claim{Token: 2, Owner: "keeper-2", Until: noon.Add(time.Hour)}
-	ok, err := b.Store.Claim(t.Context(), job, next, noon.Add(lease-time.Millisecond))
-	wantAnswer(t, "Claim while one holds", false, ok, err)
+	wantAnswer(t, "Claim while one holds", false)(
+		b.Store.Claim(t.Context(), job, next, noon.Add(lease-time.Millisecond)),
+	)
 	b.wantJob(t, job)
-	ok, err = b.Store.Claim(t.Context(), job, next, noon.Add(lease))
-	wantAnswer(t, "Claim at the end of the one before", true, ok, err)
+	wantAnswer(t, "Claim at the end of the one before", true)(b.Store.Claim(t.Context(), job, next, noon.Add(lease)))
 	job.Claim = next
 	b.wantJob(t, job)
 }
@@ -185,8 +180,9 @@ func claimToken(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	for _, token := range []int64{1, 3, 7} {
 		claim := fanout.Claim{Token: token, Owner: "keeper-2", Until: noon.Add(time.Hour)}
-		ok, err := b.Store.Claim(t.Context(), job, claim, noon.Add(lease))
-		wantAnswer(t, fmt.Sprintf("Claim with token %d after token 1", token), false, ok, err)
+		wantAnswer(t, fmt.Sprintf("Claim with token %d after token 1", token), false)(
+			b.Store.Claim(t.Context(), job, claim, noon.Add(lease)),
+		)
 	}
 	b.wantJob(t, job)
 }
@@ -194,8 +190,9 @@ func claimToken(t *testing.T, b Bench) {
 func claimEpoch(t *testing.T, b Bench) {
 	seen := b.job(t, b.request(t, liNa, "first", noon).ID)
 	b.request(t, liNa, "second", noon)
-	ok, err := b.Store.Claim(t.Context(), seen, fanout.Claim{Token: 1, Until: noon.Add(lease)}, noon)
-	wantAnswer(t, "Claim of an epoch gone by", false, ok, err)
+	wantAnswer(t, "Claim of an epoch gone by", false)(
+		b.Store.Claim(t.Context(), seen, fanout.Claim{Token: 1, Until: noon.Add(lease)}, noon),
+	)
 	b.claim(t, b.job(t, seen.ID), noon)
 }
 
@@ -253,8 +250,7 @@ func saveKeeps(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.State, job.Rows, job.Total, job.Last, job.Released = fanout.InProgress, 3, 1200, "code-1199", 700
 	job.Started, job.Finished = noon, noon.Add(time.Minute)
-	ok, err := b.Store.Save(t.Context(), job)
-	wantAnswer(t, "Save", true, ok, err)
+	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), job))
 	b.wantJob(t, job)
 }
 
@@ -262,8 +258,7 @@ func saveLostClaim(t *testing.T, b Bench) {
 	lost := b.claimed(t)
 	job := b.claim(t, lost, noon.Add(lease))
 	lost.State, lost.Released, lost.Claim.Until = fanout.Done, 9, noon.Add(time.Hour)
-	ok, err := b.Store.Save(t.Context(), lost)
-	wantAnswer(t, "Save under a lost claim", false, ok, err)
+	wantAnswer(t, "Save under a lost claim", false)(b.Store.Save(t.Context(), lost))
 	b.wantJob(t, job)
 }
 
@@ -272,25 +267,23 @@ func saveEpoch(t *testing.T, b Bench) {
 	b.request(t, liNa, "second", noon)
 	job := b.job(t, old.ID)
 	old.State, old.Released, old.Claim.Until = fanout.Done, 9, noon.Add(time.Hour)
-	ok, err := b.Store.Save(t.Context(), old)
-	wantAnswer(t, "Save in an epoch gone by", false, ok, err)
+	wantAnswer(t, "Save in an epoch gone by", false)(b.Store.Save(t.Context(), old))
 	b.wantJob(t, job)
 }
 
 func saveRenews(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.Claim.Until = noon.Add(3 * lease)
-	ok, err := b.Store.Save(t.Context(), job)
-	wantAnswer(t, "Save", true, ok, err)
+	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), job))
 	b.wantOpen(t, noon.Add(2*lease), nil, 10)
 	next := fanout.Claim{Token: 2, Until: noon.Add(time.Hour)}
-	ok, err = b.Store.Claim(t.Context(), job, next, noon.Add(2*lease))
-	wantAnswer(t, "Claim of a renewed one", false, ok, err)
+	wantAnswer(t, "Claim of a renewed one", false)(b.Store.Claim(t.Context(), job, next, noon.Add(2*lease)))
 }
 
 func saveNothing(t *testing.T, b Bench) {
-	ok, err := b.Store.Save(t.Context(), fanout.Job{Ticket: fanout.Ticket{ID: "nobody's", Epoch: 1}, State: fanout.Done})
-	wantAnswer(t, "Save of an unknown job", false, ok, err)
+	wantAnswer(t, "Save of an unknown job", false)(
+		b.Store.Save(t.Context(), fanout.Job{Ticket: fanout.Ticket{ID: "nobody's", Epoch: 1}, State: fanout.Done}),
+	)
 	if _, found, err := b.Store.Job(t.Context(), "nobody's"); found || err != nil {
 		t.Errorf("Job = %v, %v; want none", found, err)
 	}

@@ -158,10 +158,12 @@ func wantSame(t *testing.T, what string, want, got any) {
 	}
 }
 
-func wantAnswer(t *testing.T, what string, want, got bool, err error) {
-	t.Helper()
-	if got != want || err != nil {
-		t.Errorf("%s = %v, %v; want %v", what, got, err, want)
+func wantAnswer(t *testing.T, what string, want bool) func(got bool, err error) {
+	return func(got bool, err error) {
+		t.Helper()
+		if got != want || err != nil {
+			t.Errorf("%s = %v, %v; want %v", what, got, err, want)
+		}
 	}
 }
 
