@@ -212,6 +212,9 @@ func (a *attempt) pushStands() bool { return a.ours() && a.pushed.Hash == a.send
 
 // settled ends the refresh when nothing has to be, or can be, sent.
 func (a *attempt) settled(ctx context.Context) Outcome {
+	if a.facts.Code.ConfigID == "" {
+		return a.done(reason.Wayless)
+	}
 	if len(a.verdict.Members) == 0 {
 		return a.park(reason.NobodyLeft, "no member, backup or fallback can take a customer", a.nextLook())
 	}

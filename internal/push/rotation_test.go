@@ -137,3 +137,20 @@ func (r *rig) writeSetOnly() {
 		r.Fatalf("write the set: %v, %v", ok, err)
 	}
 }
+
+// A code whose contact way is still to be made has a rotation set, and nothing
+// is sent; with the contact way comes the first list.
+func TestACodeWithoutAContactWayIsNotPushed(t *testing.T) {
+	r := newRig(t, roster.Sequenced)
+	r.store.EditCode("c1", func(c *roster.Code) { c.ConfigID = "" })
+	r.want(push.Done{Reason: reason.Wayless})
+	if sent := r.vendor.Sent(); len(sent) > 0 {
+		t.Errorf("sent %v", sent)
+	}
+	if set, ok := r.rotation.Set(r.ref); !ok || len(set.Seats) != 3 {
+		t.Errorf("rotation set %v, %v", set, ok)
+	}
+	r.store.EditCode("c1", func(c *roster.Code) { c.ConfigID = "cfg1" })
+	r.want(push.Done{Reason: reason.Pushed})
+	r.wantListed("ann", "bob", "cyd")
+}

@@ -10,7 +10,8 @@ import (
 // one code apart, which is all that is asked of it.
 const hashBytes = 8
 
-// hashOf identifies all that a push of members sends. Every text is preceded
+// hashOf identifies all that a push of members sends, and to which contact way:
+// one that takes another's place holds none of it yet. Every text is preceded
 // by its length, so that no two pushes share an encoding.
 func hashOf(members []string, code *Code) string {
 	text := make([]byte, 0, 2048)
@@ -18,6 +19,7 @@ func hashOf(members []string, code *Code) string {
 	for _, member := range members {
 		text = appendText(text, member)
 	}
+	text = appendText(text, code.ConfigID)
 	text = appendText(text, code.Remark)
 	text = appendText(text, code.State)
 	verification := byte(0)

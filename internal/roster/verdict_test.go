@@ -39,6 +39,9 @@ func TestHashTellsPushesApart(t *testing.T) {
 		"a length as text":         sent("", "", false, "\x01a"),
 		"nobody":                   sent("", "", false),
 	}
+	elsewhere := sent("", "", false, "ab")
+	elsewhere.Code.ConfigID = "another"
+	pushes["another contact way"] = elsewhere
 	shape := regexp.MustCompile(`^[0-9a-f]{16}$`)
 	seen := map[string]string{}
 	for name, f := range pushes {
@@ -64,7 +67,7 @@ func TestHashIsThatOfTheListAlone(t *testing.T) {
 		t.Errorf("the hash of the same list changed from %s to %s", before, after)
 	}
 	// Records keep hashes: another encoding would push every code once more.
-	if recorded := "df398e1ff838cc7b"; before != recorded {
+	if recorded := "98499d2425d875ff"; before != recorded {
 		t.Errorf("hash %s, recorded as %s", before, recorded)
 	}
 }

@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -140,8 +139,6 @@ type callback struct {
 // maxCallback bounds the body of a callback.
 const maxCallback = 64 << 10
 
-var errNotTaken = errors.New("Rollcall did not take a callback")
-
 // ServeHTTP passes WeCom's callbacks at /callback/TENANT on to Rollcall, as they
 // are, and counts each addition in the truth before.
 func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -179,7 +176,7 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return err
 		})
 	if failed == nil && p.failure() != nil {
-		p.log.Warn(errNotTaken.Error(), "tenant", tenant)
+		p.log.Warn("a callback was not taken", "tenant", tenant)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 }

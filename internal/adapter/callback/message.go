@@ -72,7 +72,7 @@ func (m *message) field(name string) *string {
 // skipped, since WeCom adds some from time to time; a known one that comes
 // twice, a document type, or anything behind the document is refused.
 func parse(text []byte) (message, error) {
-	d := xml.NewDecoder(bytes.NewReader(text))
+	d := xml.NewDecoder(bytes.NewReader(text)) //nolint:gosec // the decoder knows no entities, and the text is bounded
 	if err := root(d); err != nil {
 		return message{}, err
 	}
@@ -85,31 +85,37 @@ func parse(text []byte) (message, error) {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			name := t.Name.Local
-			into := m.field(name)
-			if into == nil {
-				if err := skip(d); err != nil {
-					return message{}, err
-				}
-				continue
-			}
-			if seen[name] {
-				return message{}, fmt.Errorf("%w: %s comes twice", errXML, name)
-			}
-			seen[name] = true
-			if *into, err = textOf(d); err != nil {
+			if err := m.read(d, t.Name.Local, seen); err != nil {
 				return message{}, err
 			}
 		case xml.EndElement:
 			return m, end(d)
-		case xml.CharData:
-			if len(bytes.TrimSpace(t)) > 0 {
+		default:
+			if !blank(token) {
 				return message{}, errXML
 			}
-		default:
-			return message{}, errXML
 		}
 	}
+}
+
+// read reads one element, or skips it.
+func (m *message) read(d *xml.Decoder, name string, seen map[string]bool) (err error) {
+	into := m.field(name)
+	if into == nil {
+		return skip(d)
+	}
+	if seen[name] {
+		return fmt.Errorf("%w: %s comes twice", errXML, name)
+	}
+	seen[name] = true
+	*into, err = textOf(d)
+	return err
+}
+
+// blank reports that a token is white space.
+func blank(token xml.Token) bool {
+	text, ok := token.(xml.CharData)
+	return ok && len(bytes.TrimSpace(text)) == 0
 }
 
 // root reads up to and including the start of the document's element.
@@ -126,12 +132,10 @@ func root(d *xml.Decoder) error {
 			}
 			return nil
 		case xml.ProcInst:
-		case xml.CharData:
-			if len(bytes.TrimSpace(t)) > 0 {
+		default: // a document type, above all
+			if !blank(token) {
 				return errXML
 			}
-		default: // a document type, above all
-			return errXML
 		}
 	}
 }
@@ -184,8 +188,7 @@ func end(d *xml.Decoder) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		text, ok := token.(xml.CharData)
-		if err != nil || !ok || len(bytes.TrimSpace(text)) > 0 {
+		if err != nil || !blank(token) {
 			return errXML
 		}
 	}
