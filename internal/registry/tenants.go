@@ -41,6 +41,13 @@ func (r *Registry) ChangeTenant(ctx context.Context, edit TenantEdit, why string
 	return r.PutTenant(ctx, edit, why)
 }
 
+// Recompute has every code of a tenant recomputed, for a reason that is not a
+// fact of roster's.
+func (r *Registry) Recompute(ctx context.Context, tenant, why string) (Outcome, error) {
+	ticket, err := r.fanOut(ctx, fanout.Scope{Tenant: tenant}, why, newStamp())
+	return Outcome{Published: ByFanOut, FanOut: ticket}, err
+}
+
 func (r *Registry) tenantFanOut(ctx context.Context, out Outcome, tenant, why, stamp string) (Outcome, error) {
 	ticket, err := r.fanOut(ctx, fanout.Scope{Tenant: tenant}, why, stamp)
 	if err != nil {

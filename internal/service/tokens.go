@@ -8,12 +8,18 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/access"
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/registry"
 )
 
 // CreateToken makes and stores a bearer token of the API. The secret is nowhere
 // else: the caller shows it once.
 func CreateToken(ctx context.Context, cfg config.Config, order access.Order) (secret string, token access.Token, err error) {
 	err = withTokens(ctx, cfg, func(tokens *mongostore.Tokens) error {
+		if order.Tenant != "" {
+			if err := registry.CheckTenantID(order.Tenant); err != nil {
+				return err
+			}
+		}
 		if secret, token, err = access.Mint(order, time.Now()); err != nil {
 			return err
 		}

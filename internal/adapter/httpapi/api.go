@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"runtime/debug"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/registry"
@@ -93,7 +94,7 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
 }
 
 func (a *API) panicked(w *answerWriter, r *http.Request, panicked any) {
-	a.o.Logger.ErrorContext(r.Context(), "a request panicked", "route", r.Pattern, "panic", panicked)
+	a.o.Logger.ErrorContext(r.Context(), "a request panicked", "route", r.Pattern, "panic", panicked, "stack", string(debug.Stack()))
 	if w.status != 0 {
 		a.o.Observer.Refused(r.Context(), string(codePanicked))
 		return // half an answer is out: its end will be missing

@@ -95,10 +95,10 @@ func TestWritesSayWhatFollows(t *testing.T) {
 		fanOut    string
 		location  string
 	}{
-		"a new tenant":    {put("/v1/tenants/initech", `{}`), 201, "fan_out", "initech/", "/v1/tenants/initech"},
-		"a tenant":        {put(acme, `{"daily_total":5}`), 200, "fan_out", "acme/", ""},
+		"a new tenant":    {put("/v1/tenants/initech", `{}`), 201, "fan_out", "initech", "/v1/tenants/initech"},
+		"a tenant":        {put(acme, `{"daily_total":5}`), 200, "fan_out", "acme", ""},
 		"nothing new":     {put(acme, `{"fallback":["boss"]}`), 200, "not_needed", "", ""},
-		"a tenant's lane": {put(acme+"/lane", `{"lane":"slow"}`), 200, "fan_out", "acme/", ""},
+		"a tenant's lane": {put(acme+"/lane", `{"lane":"slow"}`), 200, "fan_out", "acme", ""},
 		"a new member":    {put(acme+"/staff/%E5%A8%9C", `{}`), 201, "fan_out", "acme/娜", acme + "/staff/%E5%A8%9C"},
 		"presence":        {put(acme+"/staff/zhang.san/presence", `{"presence":"offline"}`), 200, "fan_out", "acme/zhang.san", ""},
 		"a schedule":      {put(acme+"/staff/zhang.san/schedule", `{"schedule":{"weekly":[]}}`), 200, "fan_out", "acme/zhang.san", ""},

@@ -112,3 +112,14 @@ func TestWhatIsObserved(t *testing.T) {
 		t.Errorf("refused %q, want %q", r.observed.refused, want)
 	}
 }
+
+// The operator's log has who wrote what, and no facts.
+func TestWritesAreLogged(t *testing.T) {
+	r := newRig(t)
+	r.want(t, call{method: "PUT", path: acme + "/credentials", token: acmeOnly, body: `{"corp_id":"ww1","secret":"hunter2"}`}, 200)
+	r.want(t, get(acme), 200)
+	got := r.logged.String()
+	if strings.Count(got, "facts written") != 1 || !strings.Contains(got, "token="+acmeOnly) || !strings.Contains(got, "path=/v1/tenants/acme/credentials") || strings.Contains(got, "hunter2") {
+		t.Errorf("logged %s", got)
+	}
+}

@@ -272,9 +272,17 @@ func (f *fanOuts) Request(_ context.Context, r fanout.Request) (fanout.Ticket, e
 	if f.err != nil {
 		return fanout.Ticket{}, f.err
 	}
-	scope := r.Tenant + "/" + r.Staff
-	f.requested = append(f.requested, scope+" "+r.Why)
-	return fanout.Ticket{ID: scope, Epoch: int64(len(f.requested))}, nil
+	ticket := fanout.Ticket{ID: r.Tenant, Epoch: 1}
+	if r.Staff != "" {
+		ticket.ID += "/" + r.Staff
+	}
+	for _, before := range f.requested {
+		if strings.HasPrefix(before, ticket.ID+" ") {
+			ticket.Epoch++
+		}
+	}
+	f.requested = append(f.requested, ticket.ID+" "+r.Why)
+	return ticket, nil
 }
 
 func (f *fanOuts) List(_ context.Context, tenant, after string, limit int) ([]fanout.Job, error) {

@@ -83,12 +83,23 @@ func (a *API) guarded(one route) http.Handler {
 			a.refuse(w, r, a.problemOf(r.Context(), err))
 			return
 		}
+		a.note(r, one, ans)
 		ans.write(w)
 	})
 	if one.scope == "" {
 		return handler
 	}
 	return a.o.Gate.Authenticate(handler)
+}
+
+// note tells the operator who has written what: the facts themselves are not in
+// it.
+func (a *API) note(r *http.Request, one route, ans answer) {
+	if !one.writes() {
+		return
+	}
+	grant, _ := access.GrantFrom(r.Context())
+	a.o.Logger.InfoContext(r.Context(), "facts written", "token", grant.Token, "method", r.Method, "path", r.URL.Path, "status", ans.status)
 }
 
 func (a *API) serve(w http.ResponseWriter, r *http.Request, one route) (answer, error) {

@@ -66,9 +66,11 @@ type credentialsBody struct {
 	Secret keptBody `json:"secret"`
 }
 
-// savedBody answers a write that has nothing to announce.
+// savedBody answers a write that is not of facts.
 type savedBody struct {
 	Saved bool `json:"saved"`
+	// FanOut recomputes the tenant's codes with new credentials.
+	FanOut *ticketBody `json:"fan_out,omitempty"`
 }
 
 // Bounds of what WeCom gives out; its own are shorter.
@@ -90,7 +92,15 @@ func (a *API) putCredentials(ctx context.Context, r *request) (answer, error) {
 	if _, err := a.tenantOf(ctx, r); err != nil {
 		return answer{}, err
 	}
-	return a.saved(a.o.Secrets.PutCredentials(ctx, r.tenant(), in.CorpID, in.Secret))
+	if _, err := a.saved(a.o.Secrets.PutCredentials(ctx, r.tenant(), in.CorpID, in.Secret)); err != nil {
+		return answer{}, err
+	}
+	// If the old ones were refused, nothing was pushed since.
+	out, err := a.o.Registry.Recompute(ctx, r.tenant(), "credentials_changed")
+	if err != nil {
+		return answer{}, err
+	}
+	return answered(http.StatusOK, savedBody{Saved: true, FanOut: &ticketBody{ID: out.FanOut.ID, Epoch: out.FanOut.Epoch}})
 }
 
 func (a *API) getCredentials(ctx context.Context, r *request) (answer, error) {

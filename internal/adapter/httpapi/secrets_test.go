@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,5 +73,21 @@ func TestSecretsWithoutAKeyToSealThem(t *testing.T) {
 	p := r.wantProblem(t, put(acme+"/credentials", `{"corp_id":"ww1","secret":"s"}`), 503, "unavailable")
 	if !strings.Contains(p.Detail, "ROLLCALL_SEAL_KEYS") {
 		t.Errorf("%+v", p)
+	}
+}
+
+// While the old credentials were refused nothing was pushed: with new ones every
+// code is recomputed. A repeat does what could not be done.
+func TestNewCredentialsHaveTheTenantRecomputed(t *testing.T) {
+	r := newRig(t)
+	write := put(acme+"/credentials", `{"corp_id":"ww1","secret":"s"}`)
+	r.fanOuts.err = errAway
+	if p := r.wantProblem(t, write, 503, "unannounced"); !p.Stored {
+		t.Errorf("%+v", p)
+	}
+	r.fanOuts.err = nil
+	r.want(t, write, 200)
+	if want := []string{"acme credentials_changed"}; !slices.Equal(r.fanOuts.requested, want) {
+		t.Errorf("requested %q, want %q", r.fanOuts.requested, want)
 	}
 }

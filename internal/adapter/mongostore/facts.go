@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 	"github.com/rollcall-dev/rollcall/internal/seal"
 )
@@ -79,7 +80,8 @@ func (f *Facts) PutStaff(ctx context.Context, tenant string, staff ...roster.Sta
 
 // PutCodes writes codes as they are, revision included: for an import and for
 // new codes. An edit of a code that exists goes through EditCode. Many are
-// written a thousand at a time; an error leaves some of them written.
+// written a thousand at a time; an error leaves some of them written. A code of
+// another tenant is left as it is: push.ErrWrongTenant.
 func (f *Facts) PutCodes(ctx context.Context, codes ...roster.Code) error {
 	writes := make([]write, 0, len(codes))
 	for _, code := range codes {
@@ -90,9 +92,13 @@ func (f *Facts) PutCodes(ctx context.Context, codes ...roster.Code) error {
 		if err != nil {
 			return fmt.Errorf("put code %s: %w", code.ID, err)
 		}
-		writes = append(writes, write{id: code.ID, update: update})
+		writes = append(writes, write{id: code.ID, also: bson.D{kv("tenant", code.Tenant)}, update: update})
 	}
-	if err := writeAll(ctx, f.codes, writes); err != nil {
+	err := writeAll(ctx, f.codes, writes)
+	if mongo.IsDuplicateKeyError(err) {
+		err = fmt.Errorf("%w: %w", push.ErrWrongTenant, err)
+	}
+	if err != nil {
 		return fmt.Errorf("put codes: %w", err)
 	}
 	return nil
@@ -135,6 +141,7 @@ func merge(update bson.D, operator string, more bson.D) bson.D {
 // write is one document of a bulk write.
 type write struct {
 	id     string
+	also   bson.D // what else has to hold of a document that is there
 	update bson.D
 }
 
@@ -146,7 +153,7 @@ func writeAll(ctx context.Context, to *mongo.Collection, writes []write) error {
 		models := make([]mongo.WriteModel, 0, len(chunk))
 		for _, w := range chunk {
 			models = append(models,
-				mongo.NewUpdateOneModel().SetFilter(byID(w.id)).SetUpdate(w.update).SetUpsert(true))
+				mongo.NewUpdateOneModel().SetFilter(append(byID(w.id), w.also...)).SetUpdate(w.update).SetUpsert(true))
 		}
 		opts := options.BulkWrite().SetOrdered(false)
 		_, err := to.BulkWrite(ctx, models, opts)

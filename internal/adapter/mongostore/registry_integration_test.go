@@ -11,8 +11,10 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/access"
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
+	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/registry/registrytest"
+	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
 func TestRegistryConforms(t *testing.T) {
@@ -77,5 +79,25 @@ func wantToken(t *testing.T, tokens *mongostore.Tokens, want access.Token) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("token (-want +got):\n%s", diff)
+	}
+}
+
+// A producer's whole code does not take the place of another tenant's.
+func TestPutCodesLeavesAnotherTenantsCode(t *testing.T) {
+	ctx, w := t.Context(), newWorld(t, time.Now)
+	mine := roster.Code{ID: "c", Tenant: "acme", Family: roster.Native, Remark: "mine"}
+	theirs := roster.Code{ID: "c", Tenant: "globex", Family: roster.Native, Remark: "theirs"}
+	for range 2 { // made, then replaced
+		if err := w.Facts().PutCodes(ctx, mine); err != nil {
+			t.Fatalf("PutCodes: %v", err)
+		}
+	}
+	err := w.Facts().PutCodes(ctx, roster.Code{ID: "other", Tenant: "globex", Family: roster.Native}, theirs)
+	if !errors.Is(err, push.ErrWrongTenant) {
+		t.Errorf("another tenant's: %v, want %v", err, push.ErrWrongTenant)
+	}
+	got, err := w.Registry().CodesOf(ctx, "acme", []string{"c"})
+	if err != nil || got["c"].Remark != "mine" {
+		t.Errorf("the code is %+v, %v", got, err)
 	}
 }
