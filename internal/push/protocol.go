@@ -256,6 +256,12 @@ func (a *attempt) push(ctx context.Context) (out Outcome, again bool) {
 
 // send is Begin and Push.
 func (a *attempt) send(ctx context.Context, admission Admission) (out Outcome, again bool) {
+	if !a.rotates {
+		// A set from when the code did rotate would go on being drawn from.
+		if err := a.Rotation.Delete(ctx, a.ref); err != nil {
+			return a.storeDown("remove the rotation set", err), false
+		}
+	}
 	a.began = a.opts.Now()
 	intent := Intent{
 		Epoch:    a.record.Epoch + 1,

@@ -154,3 +154,15 @@ func TestACodeWithoutAContactWayIsNotPushed(t *testing.T) {
 	r.want(push.Done{Reason: reason.Pushed})
 	r.wantListed("ann", "bob", "cyd")
 }
+
+// A code that stops rotating loses its set, although its list stays the same:
+// nobody is drawn from it any more.
+func TestACodeThatStopsRotatingLosesItsSet(t *testing.T) {
+	r := newRig(t, roster.Sequenced)
+	r.want(push.Done{Reason: reason.Pushed})
+	r.store.EditCode("c1", func(c *roster.Code) { c.Family = roster.Native })
+	r.want(push.Done{Reason: reason.Pushed})
+	if set, ok := r.rotation.Set(r.ref); ok {
+		t.Errorf("the set is still there: %v", set)
+	}
+}

@@ -11,7 +11,9 @@ import (
 const hashBytes = 8
 
 // hashOf identifies all that a push of members sends, and to which contact way:
-// one that takes another's place holds none of it yet. Every text is preceded
+// one that takes another's place holds none of it yet. Whether a rotation set
+// belongs to it counts too: a code that has stopped rotating is pushed once more,
+// which removes its set. Every text is preceded
 // by its length, so that no two pushes share an encoding.
 func hashOf(members []string, code *Code) string {
 	text := make([]byte, 0, 2048)
@@ -22,11 +24,14 @@ func hashOf(members []string, code *Code) string {
 	text = appendText(text, code.ConfigID)
 	text = appendText(text, code.Remark)
 	text = appendText(text, code.State)
-	verification := byte(0)
+	flags := byte(0)
 	if code.SkipVerify {
-		verification = 1
+		flags |= 1
 	}
-	digest := sha256.Sum256(append(text, verification))
+	if code.Family.Rotates() {
+		flags |= 2
+	}
+	digest := sha256.Sum256(append(text, flags))
 	var shown [2 * hashBytes]byte
 	hex.Encode(shown[:], digest[:hashBytes])
 	return string(shown[:])

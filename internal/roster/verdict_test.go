@@ -42,6 +42,9 @@ func TestHashTellsPushesApart(t *testing.T) {
 	elsewhere := sent("", "", false, "ab")
 	elsewhere.Code.ConfigID = "another"
 	pushes["another contact way"] = elsewhere
+	rotating := sent("", "", false, "ab")
+	rotating.Code.Family = roster.Sequenced
+	pushes["with a rotation set"] = rotating
 	shape := regexp.MustCompile(`^[0-9a-f]{16}$`)
 	seen := map[string]string{}
 	for name, f := range pushes {
@@ -62,7 +65,7 @@ func TestHashIsThatOfTheListAlone(t *testing.T) {
 	f := sent("spring", "s1", false, "b", "a")
 	before := decide(t, world{Facts: f, Now: at}).Hash
 	f.Code.Members[0], f.Code.Members[1] = f.Code.Members[1], f.Code.Members[0]
-	f.Code.Family, f.Code.Revision, f.Counters.Round = roster.Sequenced, 8, 3
+	f.Code.Revision, f.Counters.Round = 8, 3
 	if after := decide(t, world{Facts: f, Now: at.AddDate(1, 0, 0)}).Hash; after != before {
 		t.Errorf("the hash of the same list changed from %s to %s", before, after)
 	}
