@@ -16,7 +16,7 @@ func TestPublicAddresses(t *testing.T) {
 		"100.64.0.1": false, "100.100.100.200": false, "192.0.0.1": false, "192.0.2.1": false, "198.18.0.1": false,
 		"198.51.100.1": false, "203.0.113.1": false, "224.0.0.1": false, "240.0.0.1": false, "255.255.255.255": false,
 		"192.88.99.1": false,
-		"::":          false, "::1": false, "::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "::7f00:1": false,
+		"::":          false, "::1": false, "::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "::7f00:1": false, "::ffff:100.64.0.1": false,
 		"fe80::1": false, "fe80::1%eth0": false, "fc00::1": false, "fd12::1": false, "ff02::1": false, "fec0::1": false,
 		"64:ff9b::a00:1": false, "64:ff9b:1::1": false, "2002:a00:1::1": false, "2001::1": false, "2001:db8::1": false,
 		"100::1": false, "3fff::1": false, "5f00::1": false,

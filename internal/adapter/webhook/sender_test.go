@@ -173,8 +173,10 @@ func TestAnAnswerWithoutEnd(t *testing.T) {
 			}
 		}
 	})
-	if o := r.send(t.Context()); o != (notify.Accepted{}) {
-		t.Errorf("Send = %#v", o)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if o := r.send(ctx); o != (notify.Accepted{}) || ctx.Err() != nil {
+		t.Errorf("Send = %#v, %v", o, ctx.Err())
 	}
 }
 
