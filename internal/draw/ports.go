@@ -20,12 +20,17 @@ type Turn struct {
 	// Repeated says that this is an earlier answer, given again because the
 	// request carried the same key; nothing was drawn.
 	Repeated bool
+	// Passed is how many members were passed over, and put aside until the set
+	// is replaced, because the draws of all their codes have brought them to
+	// the company's daily total.
+	Passed int
 }
 
 // Sets are the rotation sets to draw from.
 type Sets interface {
-	// Draw takes the next member in order and one of his headroom. A key that
-	// was answered lately gets the same answer, and nothing is drawn; "" never
+	// Draw takes the next member in order, one of his headroom and one of what
+	// the company's daily total leaves him over all his codes. A key that was
+	// answered lately gets the same answer, and nothing is drawn; "" never
 	// repeats. The error is, or wraps, ErrNoSet or ErrExhausted; any other says
 	// that the sets cannot be asked.
 	Draw(ctx context.Context, ref push.Ref, key string) (Turn, error)

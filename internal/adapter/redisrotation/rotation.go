@@ -82,22 +82,23 @@ func (r *Rotation) Version(ctx context.Context, ref push.Ref) (int64, error) {
 
 // Replace writes the set if its version is seen (0: there is none), and returns
 // the new version. It reports false, with the version that is, otherwise. A set
-// without seats is kept as such: a draw then finds everyone exhausted.
+// without seats is kept as such: a draw then finds everyone exhausted. After an
+// error the set may have been written.
 func (r *Rotation) Replace(ctx context.Context, ref push.Ref, seen int64, set push.Set) (int64, bool, error) {
 	if err := validate(set.Seats); err != nil {
 		return 0, false, fmt.Errorf("replace the rotation set of code %s: %w", ref.Code, err)
 	}
-	args := make([]any, 0, 4+3*len(set.Seats))
+	args := make([]any, 0, 4+4*len(set.Seats))
 	args = append(args, r.now(), seen, set.Round, r.grace.Microseconds())
 	for _, s := range set.Seats {
-		args = append(args, s.Staff, s.Headroom, s.Counted)
+		args = append(args, s.Staff, s.Headroom, s.Counted, companyText(s.Company))
 	}
 	res, err := replaceScript.Run(ctx, r.client, r.keysOf(ref).set(), args...).Int64Slice()
+	if err == nil {
+		err = r.tellLedgers(ctx, ref, set.Seats, res)
+	}
 	if err != nil {
 		return 0, false, fmt.Errorf("replace the rotation set of code %s: %w", ref.Code, err)
-	}
-	if len(res) != 2 {
-		return 0, false, fmt.Errorf("replace the rotation set of code %s: %w", ref.Code, errReply)
 	}
 	return res[1], res[0] == 1, nil
 }

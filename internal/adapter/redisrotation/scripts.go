@@ -12,9 +12,15 @@ var (
 	replaceSource string
 	//go:embed lua/draw.lua
 	drawSource string
+	//go:embed lua/putback.lua
+	putBackSource string
+	//go:embed lua/company.lua
+	companySource string
 
 	replaceScript = redis.NewScript(replaceSource)
 	drawScript    = redis.NewScript(drawSource)
+	putBackScript = redis.NewScript(putBackSource)
+	companyScript = redis.NewScript(companySource)
 )
 
 var errReply = errors.New("unexpected reply of a script")

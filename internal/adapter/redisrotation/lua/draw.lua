@@ -1,21 +1,25 @@
 -- Draws the next member of a rotation set, or repeats an answer.
 --
 -- KEYS  1 meta (hash: version, round, lap)   2 due (ZSET: who may be drawn)
---       3 members (hash: staff -> headroom, counted, outstanding, last draw, due lap)
+--       3 members (hash: staff -> headroom, counted, outstanding, last draw, due lap, company)
 --       4 trail (list of the last draws, newest first)
 --       5 the answer to this request, if it may be repeated
 -- ARGV  1 now in microseconds, 0 for the server's clock   2 length of the trail, 0 none
 --       3 how long an answer may be repeated, in milliseconds
--- Returns status (0 drawn, 1 no set, 2 exhausted, 3 repeated), staff, round, lap, position.
+-- Returns status (0 drawn, 1 no set, 2 exhausted, 3 repeated), staff, round, lap, position,
+-- then of the member's seat: counted, and what is said of the company's ceiling, '' for none.
 
 local SPAN = 65536 -- positions a lap
+local SEAT = '^(%S+) (%S+) (%S+) %S+ %S+ ?(.*)$'
 local meta = redis.call('HMGET', KEYS[1], 'version', 'round', 'lap')
 if not meta[1] then return {1} end
 if KEYS[5] then
   local answer = redis.call('GET', KEYS[5])
   if answer then
     local round, lap, position, staff = string.match(answer, '^(%S+) (%S+) (%S+) (.+)$')
-    return {3, staff, tonumber(round), tonumber(lap), tonumber(position)}
+    local seat = redis.call('HGET', KEYS[3], staff) or '0 0 0 0 0'
+    local _, counted, _, company = string.match(seat, SEAT)
+    return {3, staff, tonumber(round), tonumber(lap), tonumber(position), tonumber(counted), company}
   end
 end
 local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
@@ -28,9 +32,9 @@ end
 
 local staff, score = first[1], tonumber(first[2])
 local lap, position = math.floor(score / SPAN), score % SPAN
-local headroom, counted, out = string.match(redis.call('HGET', KEYS[3], staff), '^(%S+) (%S+) (%S+)')
+local headroom, counted, out, company = string.match(redis.call('HGET', KEYS[3], staff), SEAT)
 out = tonumber(out) + 1
-redis.call('HSET', KEYS[3], staff, string.format('%s %s %.0f %s %.0f', headroom, counted, out, now, lap + 1))
+redis.call('HSET', KEYS[3], staff, string.format('%s %s %.0f %s %.0f %s', headroom, counted, out, now, lap + 1, company))
 if tonumber(headroom) < 0 or headroom - out > 0 then
   redis.call('ZADD', KEYS[2], string.format('%.0f', score + SPAN), staff)
 else
@@ -46,4 +50,4 @@ if ARGV[2] ~= '0' then
   redis.call('LTRIM', KEYS[4], 0, ARGV[2] - 1)
 end
 if KEYS[5] then redis.call('SET', KEYS[5], turn, 'PX', ARGV[3]) end
-return {0, staff, tonumber(meta[2]), lap, position}
+return {0, staff, tonumber(meta[2]), lap, position, tonumber(counted), company}

@@ -1,11 +1,13 @@
 -- Replaces a rotation set, keeping every member's turn and outstanding draws.
 --
 -- KEYS  1 meta (hash: version, round, lap, seats)   2 due (ZSET: who may be drawn)
---       3 members (hash: staff -> headroom, counted, outstanding, last draw, due lap)
+--       3 members (hash: staff -> headroom, counted, outstanding, last draw, due lap, company)
 -- ARGV  1 now in microseconds, 0 for the server's clock   2 the version seen, 0 none
 --       3 round   4 draw grace in microseconds
---       5.. staff, headroom, counted of each seat in order
--- Returns 1 and the new version, or 0 and the version that is.
+--       5.. staff, headroom, counted, company of each seat in order; company is what is
+--           said of the company's ceiling, '' for none
+-- Returns 1 and the new version, then the numbers (from 1) of the seats with a company's
+-- ceiling whose outstanding draws were counted; or 0 and the version that is.
 
 local SPAN = 65536 -- positions a lap
 local meta = redis.call('HMGET', KEYS[1], 'version', 'round', 'lap')
@@ -25,31 +27,36 @@ if fresh then lap = lap + 1 end
 local before = {}
 local all = redis.call('HGETALL', KEYS[3])
 for i = 1, #all, 2 do
-  local h, c, o, d, l = string.match(all[i + 1], '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
+  local h, c, o, d, l = string.match(all[i + 1], '^(%S+) (%S+) (%S+) (%S+) (%S+)')
   before[all[i]] = {headroom = tonumber(h), counted = tonumber(c), out = tonumber(o), drawn = tonumber(d), due = tonumber(l)}
 end
 
 redis.call('DEL', KEYS[2], KEYS[3])
 local function keep(staff, m)
-  redis.call('HSET', KEYS[3], staff, string.format('%.0f %.0f %.0f %.0f %.0f', m.headroom, m.counted, m.out, m.drawn, m.due))
+  local line = string.format('%.0f %.0f %.0f %.0f %.0f %s', m.headroom, m.counted, m.out, m.drawn, m.due, m.company or '')
+  redis.call('HSET', KEYS[3], staff, line)
 end
 local function forget(m) -- draws that never became additions
   if m.out > 0 and now - m.drawn >= tonumber(ARGV[4]) then m.out = 0 end
 end
 
 local seats = {} -- in order, for whoever compares the set with the facts
-for i = 5, #ARGV, 3 do
+local reply = {1, 0}
+for i = 5, #ARGV, 4 do
   seats[#seats + 1] = ARGV[i]
   local staff, headroom, counted = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   local m = before[staff] or {counted = counted, out = 0, drawn = 0, due = lap}
+  if ARGV[i + 3] ~= '' and m.out > 0 and counted > m.counted then
+    reply[#reply + 1] = (i - 1) / 4
+  end
   m.out = math.max(0, m.out - math.max(0, counted - m.counted))
-  m.headroom, m.counted = headroom, counted
+  m.headroom, m.counted, m.company = headroom, counted, ARGV[i + 3]
   m.due = math.max(m.due, lap)
   if fresh then m.due = lap end
   forget(m)
   keep(staff, m)
   if headroom < 0 or headroom - m.out > 0 then
-    redis.call('ZADD', KEYS[2], text(m.due * SPAN + (i - 5) / 3), staff)
+    redis.call('ZADD', KEYS[2], text(m.due * SPAN + (i - 5) / 4), staff)
   end
   before[staff] = nil
 end
@@ -63,4 +70,5 @@ end
 
 version = math.max(version + 1, now)
 redis.call('HSET', KEYS[1], 'version', text(version), 'round', ARGV[3], 'lap', text(lap), 'seats', table.concat(seats, '\n'))
-return {1, version}
+reply[2] = version
+return reply

@@ -1,0 +1,367 @@
+package redisrotation
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rollcall-dev/rollcall/internal/draw"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
+
+// Each line is one step on a code: "set" replaces its set by seats
+// name:headroom:counted[:today/total], where today are the additions over all
+// codes (headroom -1: only the company has a ceiling); "draw" says whom the
+// draws give; "wait" lets time pass. It is nine in the morning.
+func TestTheCompanysCeilingIsSharedByAllCodes(t *testing.T) {
+	tests := map[string]string{
+		"draws of all codes count": `
+			set A li:-1:0:0/3
+			set B li:-1:0:0/3
+			draw A li
+			draw B li
+			draw A li
+			draw B -
+			draw A -`,
+		"others are drawn instead": `
+			set A li:-1:0:0/1 wang:-1:0
+			set B li:-1:0:0/1
+			draw B li
+			draw A wang wang wang`,
+		"who is passed over is put aside until the next refresh": `
+			set A li:-1:0:0/1 wang:-1:0
+			set B li:-1:0:0/1
+			draw B li
+			draw A wang
+			set B li:-1:0:0/9
+			draw B li
+			draw A wang wang
+			set A li:-1:0:0/9 wang:-1:0
+			draw A li li wang`,
+		"a refused turn takes no headroom": `
+			set A li:2:0:0/1
+			set B li:-1:0:0/1
+			draw B li
+			draw A - -
+			set A li:2:0:0/9
+			draw A li li -`,
+		"a refused turn leaves the others theirs": `
+			set A ann:-1:0 li:-1:0:0/1 wang:-1:0
+			set B li:-1:0:0/1
+			draw B li
+			draw A ann wang ann wang`,
+		"a member without a total is asked nothing": `
+			set A li:-1:0
+			set B li:-1:0:0/1
+			draw A li li li
+			draw B li -`,
+		"what is counted is not outstanding any more": `
+			set A li:-1:0:0/3
+			draw A li li
+			set A li:-1:2:2/3
+			draw A li -`,
+		"a code whose facts are older knows from the others": `
+			set A li:-1:0:0/4
+			set B li:-1:0:0/4
+			draw A li li
+			set A li:-1:2:2/4
+			draw A li
+			draw B li -`,
+		"additions that nobody drew take their place and free none": `
+			set A li:-1:0:0/9
+			draw A li li li
+			set A li:-1:0:5/9
+			draw A li -`,
+		"additions of one code free none of another": `
+			set A li:-1:0:0/9
+			set B li:-1:0:0/9
+			draw A li li li
+			set B li:-1:5:5/9
+			draw B li -`,
+		"counted draws are not forgotten with those that never became customers": `
+			set A li:-1:0:0/5
+			set B li:-1:0:0/5
+			draw B li li li li
+			set B li:-1:4:4/5
+			wait 61s
+			draw A li -`,
+		"scans that never became customers are forgotten": `
+			set A li:-1:0:0/1
+			set B li:-1:0:0/1
+			draw A li
+			wait 59s
+			draw B -
+			set B li:-1:0:0/1
+			wait 1s
+			draw B li`,
+		"forgotten code by code": `
+			set A li:-1:0:0/3
+			set B li:-1:0:0/3
+			draw A li
+			wait 30s
+			draw B li li
+			wait 30s
+			set A li:-1:0:0/3
+			draw A li -`,
+		"a count that went back frees nothing": `
+			set A li:-1:2:2/3
+			draw A li
+			set A li:-1:1:1/3
+			draw A -`,
+		"midnight begins a new count": `
+			set A li:-1:3:3/3
+			set B li:-1:0:0/3
+			draw A -
+			draw B -
+			set B li:-1:0:0/3
+			wait 14h59m59s
+			draw B -
+			set B li:-1:0:0/3
+			wait 1s
+			draw B li li li -`,
+		"yesterday's count says nothing today": `
+			set A li:-1:3:3/3
+			wait 15h
+			draw A li
+			set B li:-1:0:1/3
+			draw B li
+			draw A -`,
+		"draws of before midnight are still to be counted": `
+			set A li:-1:0:0/2
+			wait 14h59m30s
+			draw A li
+			wait 30s
+			draw A li -`,
+		"counted before midnight, found after it": `
+			set A li:-1:0:0/2
+			wait 14h59m30s
+			draw A li li
+			wait 30s
+			set A li:-1:2:0/2
+			draw A li li -`,
+		"a lower total holds at once, code by code": `
+			set A li:-1:0:0/9
+			set B li:-1:0:0/9
+			draw A li li li
+			set B li:-1:0:0/3
+			draw B -
+			draw A li`,
+	}
+	for name, script := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFirm(t)
+			for line := range strings.Lines(script) {
+				if fields := strings.Fields(line); len(fields) > 0 {
+					f.step(fields[0], fields[1:])
+				}
+			}
+		})
+	}
+}
+
+// Everybody is at the ceiling: one draw passes over many, and what it leaves,
+// the next ones do.
+func TestPassingOver(t *testing.T) {
+	f := newFirm(t)
+	for i := range maxPassed + 2 {
+		one := []string{"B", fmt.Sprintf("m%02d:-1:0:0/1", i)}
+		f.step("set", one)
+		f.step("draw", []string{"B", fmt.Sprintf("m%02d", i)})
+	}
+	var all []string
+	for i := range maxPassed + 2 {
+		all = append(all, fmt.Sprintf("m%02d:-1:0:0/1", i))
+	}
+	f.step("set", append(append([]string{"A"}, all...), "wang:-1:0"))
+	f.step("draw", []string{"A", "-"})
+	turn, err := f.rotation.Draw(t.Context(), f.code("A"), "")
+	want := draw.Turn{Staff: "wang", Position: maxPassed + 2, Passed: 2}
+	if diff := cmp.Diff(want, turn); diff != "" || err != nil {
+		t.Errorf("the next draw (-want +got):\n%s%v", diff, err)
+	}
+}
+
+// A refused turn is in no trail, and whom the customer was given instead is the
+// answer to his key.
+func TestARefusedTurnLeavesNoTrace(t *testing.T) {
+	f := newFirm(t)
+	f.step("set", []string{"A", "li:-1:0:0/1", "wang:-1:0"})
+	f.step("set", []string{"B", "li:-1:0:0/1"})
+	f.step("draw", []string{"B", "li"})
+	f.ref = f.code("A")
+	if got := f.takes("k1", "k1", "k2", "k1"); got != "wang wang* wang wang*" {
+		t.Errorf("draws: %s", got)
+	}
+	var past []string
+	for _, p := range f.trail() {
+		past = append(past, p.Staff)
+	}
+	if diff := cmp.Diff([]string{"wang", "wang"}, past); diff != "" {
+		t.Errorf("trail (-want +got):\n%s", diff)
+	}
+	f.step("set", []string{"A", "li:-1:0:0/1"})
+	if got := f.takes("k3"); got != "-" {
+		t.Errorf("nobody free: %s", got)
+	}
+	f.step("set", []string{"A", "ann:-1:0"})
+	if got := f.takes("k3"); got != "ann" {
+		t.Errorf("the key of who found nobody: %s", got)
+	}
+}
+
+// A request that is repeated takes one of the company's total, whether or not
+// the first attempt lived to take it.
+func TestARepeatTakesOneOfTheTotal(t *testing.T) {
+	f := newFirm(t)
+	f.step("set", []string{"A", "li:-1:0:0/2", "wang:-1:0"})
+	f.ref = f.code("A")
+	if got := f.takes("k1", "k1", "k1"); got != "li li* li*" {
+		t.Errorf("draws: %s", got)
+	}
+	if got := f.takes("k2"); got != "wang" {
+		t.Errorf("wang's turn: %s", got)
+	}
+	if turn, _, err := f.rotation.next(t.Context(), f.rotation.keysOf(f.ref), "k3"); turn.Staff != "li" || err != nil {
+		t.Errorf("an attempt that dies before it has asked the ledger: %+v, %v", turn, err)
+	}
+	if got := f.takes("k3", "k3", "k1"); got != "li* li* li*" {
+		t.Errorf("its repeats: %s", got)
+	}
+	f.step("draw", []string{"A", "wang", "wang"})
+}
+
+// An answer that was never paid for, and cannot be any more, is not given.
+func TestAnAnswerThatTheTotalRefuses(t *testing.T) {
+	f := newFirm(t)
+	f.step("set", []string{"A", "li:1:0:0/1", "wang:-1:0"})
+	f.step("set", []string{"B", "li:-1:0:0/1"})
+	f.ref = f.code("A")
+	if turn, _, err := f.rotation.next(t.Context(), f.rotation.keysOf(f.ref), "k1"); turn.Staff != "li" || err != nil {
+		t.Errorf("an attempt that dies before it has asked the ledger: %+v, %v", turn, err)
+	}
+	f.step("draw", []string{"B", "li"})
+	f.ref = f.code("A")
+	if got := f.takes("k1", "k1"); got != "wang wang*" {
+		t.Errorf("its repeats: %s", got)
+	}
+	f.step("set", []string{"A", "li:1:0:0/9", "wang:-1:0"})
+	if got := f.takes("", "", ""); got != "li wang wang" {
+		t.Errorf("his headroom is his again, once: %s", got)
+	}
+}
+
+// Two attempts at one request are refused at the same time: one of them takes
+// the turn back.
+func TestATurnIsPutBackOnce(t *testing.T) {
+	f := newFirm(t)
+	f.step("set", []string{"A", "li:3:0:0/9"})
+	f.ref = f.code("A")
+	k := f.rotation.keysOf(f.ref)
+	f.takes("k0")
+	turn, _, err := f.rotation.next(t.Context(), k, "k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := f.rotation.putBack(t.Context(), k, turn, "k1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.step("set", []string{"A", "li:3:0:0/9"})
+	if got := f.takes("", "", ""); got != "li li -" {
+		t.Errorf("two of his headroom are left: %s", got)
+	}
+}
+
+func TestLedgersBelongToTheirTenantAndAreForgotten(t *testing.T) {
+	f := newFirm(t)
+	f.step("set", []string{"A", "li:-1:0:0/1"})
+	f.step("draw", []string{"A", "li"})
+	other := f.code("A")
+	other.Tenant = "globex"
+	set := push.Set{Seats: []roster.Seat{{Staff: "li", Headroom: -1, Company: roster.CompanyDay{Total: 1}}}}
+	if _, _, err := f.rotation.Replace(t.Context(), other, 0, set); err != nil {
+		t.Fatal(err)
+	}
+	if turn, err := f.rotation.Draw(t.Context(), other, ""); turn.Staff != "li" || err != nil {
+		t.Errorf("another company's member of the same name: %+v, %v", turn, err)
+	}
+	f.server.FastForward(48 * time.Hour)
+	if l := f.rotation.ledgerOf("corp", "li"); f.server.Exists(l.key) {
+		t.Errorf("%s is still there", l.key)
+	}
+}
+
+func TestALedgerThatCannotBeAskedGivesNobody(t *testing.T) {
+	f := newFirm(t)
+	f.step("set", []string{"A", "li:-1:0:0/9"})
+	f.step("draw", []string{"A", "li"})
+	l := f.rotation.ledgerOf("corp", "li")
+	f.server.Del(l.key)
+	if err := f.server.Set(l.key, "not a ledger"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.rotation.Draw(t.Context(), f.code("A"), "")
+	if err == nil || errors.Is(err, draw.ErrExhausted) || !strings.Contains(err.Error(), "A") {
+		t.Errorf("Draw: %v, want an error that names the code", err)
+	}
+	set := push.Set{Seats: []roster.Seat{{Staff: "li", Headroom: -1, Counted: 1, Company: roster.CompanyDay{Total: 9}}}}
+	if _, _, err := f.rotation.Replace(t.Context(), f.code("A"), f.versions["A"], set); err == nil {
+		t.Errorf("Replace: no error")
+	}
+}
+
+// firm is a company with several codes.
+type firm struct {
+	*harness
+	versions map[string]int64
+}
+
+func newFirm(t *testing.T) *firm {
+	t.Helper()
+	return &firm{harness: newHarness(t), versions: map[string]int64{}}
+}
+
+func (f *firm) code(id string) push.Ref { return push.Ref{Tenant: "corp", Code: id} }
+
+func (f *firm) step(verb string, args []string) {
+	f.t.Helper()
+	if verb == "wait" {
+		f.harness.step(verb, args)
+		return
+	}
+	f.ref = f.code(args[0])
+	switch verb {
+	case "set":
+		f.versions[args[0]] = f.replace(f.versions[args[0]], push.Set{Seats: f.seats(args[1:])}, true)
+	case "draw":
+		f.harness.step(verb, args[1:])
+	default:
+		f.t.Fatalf("unknown step %q", verb)
+	}
+}
+
+// seats reads name:headroom:counted[:today/total].
+func (f *firm) seats(args []string) []roster.Seat {
+	f.t.Helper()
+	var out []roster.Seat
+	for _, arg := range args {
+		var s roster.Seat
+		name, rest, _ := strings.Cut(arg, ":")
+		s.Staff = name
+		_, err := fmt.Sscanf(rest, "%d:%d:%d/%d", &s.Headroom, &s.Counted, &s.Company.Counted, &s.Company.Total)
+		if err != nil && strings.Count(rest, ":") != 1 {
+			f.t.Fatalf("seat %q: %v", arg, err)
+		}
+		if s.Company.Counted != 0 {
+			s.Company.Until = f.now.Truncate(24 * time.Hour).Add(24 * time.Hour).Unix()
+		}
+		out = append(out, s)
+	}
+	return out
+}
