@@ -24,11 +24,16 @@ const (
 	CeilingReachedCompany = Kind(reason.AtCompanyLimit) // his additions of one day through all codes
 	StaffResigned         = Kind(reason.Resigned)
 	MemberQuarantined     = Kind(reason.Quarantined) // WeCom refused him
+	CodeNobodyLeft        = Kind(reason.NobodyLeft)  // nobody on the code can take a customer
+	TenantSuspended       = Kind(reason.Suspended)   // WeCom refuses the tenant's credentials
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
-	return []Kind{CeilingReachedCode, CeilingReachedDay, CeilingReachedCompany, StaffResigned, MemberQuarantined}
+	return []Kind{
+		CeilingReachedCode, CeilingReachedDay, CeilingReachedCompany, StaffResigned, MemberQuarantined,
+		CodeNobodyLeft, TenantSuspended,
+	}
 }
 
 // String returns the kind as it appears everywhere.

@@ -14,6 +14,8 @@ var titles = map[Kind]string{
 	CeilingReachedCompany: "A staff member has reached the day's ceiling over all codes",
 	StaffResigned:         "A staff member has resigned and leaves all codes",
 	MemberQuarantined:     "WeCom does not let a staff member take customers; he leaves all codes",
+	CodeNobodyLeft:        "Nobody on a code can take customers; it keeps its last list",
+	TenantSuspended:       "WeCom refuses the company's credentials; no code is changed until they are mended",
 }
 
 // Text is the notice in words, one line for a log or a mail.

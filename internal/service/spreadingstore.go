@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/fanout"
@@ -10,6 +11,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/quota"
 	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
 // spreadingStore has what one code's refresh learns of a staff member reach all
@@ -37,4 +39,30 @@ func (s spreadingStore) Quarantine(ctx context.Context, tenant, staff string, un
 	return s.notices.File(ctx, notify.Notice{
 		Key: key, Tenant: tenant, Kind: notify.MemberQuarantined, Staff: staff, At: s.now(),
 	})
+}
+
+// Suspend tells the company of a suspension that is a new one.
+func (s spreadingStore) Suspend(ctx context.Context, tenant string, seen time.Time, suspension roster.Suspension) (bool, error) {
+	won, err := s.Store.Suspend(ctx, tenant, seen, suspension)
+	if err != nil || !won || !seen.IsZero() {
+		return won, err
+	}
+	return true, s.notices.File(ctx, notify.Notice{
+		Key: fmt.Sprintf("%s/%d", reason.Suspended, suspension.Since.Unix()), Tenant: tenant, Kind: notify.TenantSuspended, At: s.now(),
+	})
+}
+
+// Commit tells the company, once a day, of a code on which nobody is left. It
+// does so first: after a commit nobody would come back to it.
+func (s spreadingStore) Commit(ctx context.Context, ref push.Ref, committed push.Committed, settled []int64, next time.Time) (bool, error) {
+	if slices.Contains(committed.Notes, reason.NobodyLeft) {
+		err := s.notices.File(ctx, notify.Notice{
+			Key:    fmt.Sprintf("%s/%s/%s", reason.NobodyLeft, ref.Code, s.now().UTC().Format(time.DateOnly)),
+			Tenant: ref.Tenant, Kind: notify.CodeNobodyLeft, Code: ref.Code, At: s.now(),
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	return s.Store.Commit(ctx, ref, committed, settled, next)
 }
