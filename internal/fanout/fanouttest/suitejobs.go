@@ -27,13 +27,13 @@ func requestRepeated(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.State, job.Rows, job.Total, job.Last, job.Released = fanout.InProgress, 1, 3, "code-3", 2
 	job.Started = noon
-	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), job))
+	accepted(t, "Save")(b.Store.Save(t.Context(), job))
 	if again := b.request(t, liNa, "first", noon.Add(time.Minute)); again != job.Ticket {
 		t.Errorf("a repeat got %v, want %v", again, job.Ticket)
 	}
 	b.wantJob(t, job)
 	job.State = fanout.Done
-	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), job))
+	accepted(t, "Save")(b.Store.Save(t.Context(), job))
 	if again := b.request(t, liNa, "first", noon.Add(time.Hour)); again != job.Ticket {
 		t.Errorf("a repeat after the end got %v, want %v", again, job.Ticket)
 	}
@@ -52,7 +52,7 @@ func requestSupersedes(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.State, job.Rows, job.Total, job.Last, job.Released = fanout.Done, 1, 3, "code-3", 3
 	job.Started, job.Finished = noon, noon.Add(time.Second)
-	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), job))
+	accepted(t, "Save")(b.Store.Save(t.Context(), job))
 	ticket := b.request(t, liNa, "second", noon.Add(time.Minute))
 	if want := (fanout.Ticket{ID: job.ID, Epoch: 2}); ticket != want {
 		t.Errorf("ticket %v, want %v", ticket, want)
@@ -132,10 +132,10 @@ func openLists(t *testing.T, b Bench) {
 	b.wantOpen(t, noon.Add(lease), nil, 10, first, second, third)
 
 	held.State = fanout.InProgress
-	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), held))
+	accepted(t, "Save")(b.Store.Save(t.Context(), held))
 	b.wantOpen(t, noon.Add(lease), nil, 10, first, second, third)
 	held.State = fanout.Done
-	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), held))
+	accepted(t, "Save")(b.Store.Save(t.Context(), held))
 	b.wantOpen(t, noon.Add(lease), nil, 10, second, third)
 }
 
@@ -167,11 +167,11 @@ func claimHeld(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	b.wantJob(t, job)
 	next := fanout.Claim{Token: 2, Owner: "keeper-2", Until: noon.Add(time.Hour)}
-	wantAnswer(t, "Claim while one holds", false)(
+	refused(t, "Claim while one holds")(
 		b.Store.Claim(t.Context(), job, next, noon.Add(lease-time.Millisecond)),
 	)
 	b.wantJob(t, job)
-	wantAnswer(t, "Claim at the end of the one before", true)(b.Store.Claim(t.Context(), job, next, noon.Add(lease)))
+	accepted(t, "Claim at the end of the one before")(b.Store.Claim(t.Context(), job, next, noon.Add(lease)))
 	job.Claim = next
 	b.wantJob(t, job)
 }
@@ -180,7 +180,7 @@ func claimToken(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	for _, token := range []int64{1, 3, 7} {
 		claim := fanout.Claim{Token: token, Owner: "keeper-2", Until: noon.Add(time.Hour)}
-		wantAnswer(t, fmt.Sprintf("Claim with token %d after token 1", token), false)(
+		refused(t, fmt.Sprintf("Claim with token %d after token 1", token))(
 			b.Store.Claim(t.Context(), job, claim, noon.Add(lease)),
 		)
 	}
@@ -190,7 +190,7 @@ func claimToken(t *testing.T, b Bench) {
 func claimEpoch(t *testing.T, b Bench) {
 	seen := b.job(t, b.request(t, liNa, "first", noon).ID)
 	b.request(t, liNa, "second", noon)
-	wantAnswer(t, "Claim of an epoch gone by", false)(
+	refused(t, "Claim of an epoch gone by")(
 		b.Store.Claim(t.Context(), seen, fanout.Claim{Token: 1, Until: noon.Add(lease)}, noon),
 	)
 	b.claim(t, b.job(t, seen.ID), noon)
@@ -250,7 +250,7 @@ func saveKeeps(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.State, job.Rows, job.Total, job.Last, job.Released = fanout.InProgress, 3, 1200, "code-1199", 700
 	job.Started, job.Finished = noon, noon.Add(time.Minute)
-	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), job))
+	accepted(t, "Save")(b.Store.Save(t.Context(), job))
 	b.wantJob(t, job)
 }
 
@@ -258,7 +258,7 @@ func saveLostClaim(t *testing.T, b Bench) {
 	lost := b.claimed(t)
 	job := b.claim(t, lost, noon.Add(lease))
 	lost.State, lost.Released, lost.Claim.Until = fanout.Done, 9, noon.Add(time.Hour)
-	wantAnswer(t, "Save under a lost claim", false)(b.Store.Save(t.Context(), lost))
+	refused(t, "Save under a lost claim")(b.Store.Save(t.Context(), lost))
 	b.wantJob(t, job)
 }
 
@@ -267,21 +267,21 @@ func saveEpoch(t *testing.T, b Bench) {
 	b.request(t, liNa, "second", noon)
 	job := b.job(t, old.ID)
 	old.State, old.Released, old.Claim.Until = fanout.Done, 9, noon.Add(time.Hour)
-	wantAnswer(t, "Save in an epoch gone by", false)(b.Store.Save(t.Context(), old))
+	refused(t, "Save in an epoch gone by")(b.Store.Save(t.Context(), old))
 	b.wantJob(t, job)
 }
 
 func saveRenews(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.Claim.Until = noon.Add(3 * lease)
-	wantAnswer(t, "Save", true)(b.Store.Save(t.Context(), job))
+	accepted(t, "Save")(b.Store.Save(t.Context(), job))
 	b.wantOpen(t, noon.Add(2*lease), nil, 10)
 	next := fanout.Claim{Token: 2, Until: noon.Add(time.Hour)}
-	wantAnswer(t, "Claim of a renewed one", false)(b.Store.Claim(t.Context(), job, next, noon.Add(2*lease)))
+	refused(t, "Claim of a renewed one")(b.Store.Claim(t.Context(), job, next, noon.Add(2*lease)))
 }
 
 func saveNothing(t *testing.T, b Bench) {
-	wantAnswer(t, "Save of an unknown job", false)(
+	refused(t, "Save of an unknown job")(
 		b.Store.Save(t.Context(), fanout.Job{Ticket: fanout.Ticket{ID: "nobody's", Epoch: 1}, State: fanout.Done}),
 	)
 	if _, found, err := b.Store.Job(t.Context(), "nobody's"); found || err != nil {

@@ -43,13 +43,13 @@ func rowOlderAdd(t *testing.T, b Bench) {
 	lost := b.claimed(t)
 	job := b.claim(t, lost, noon.Add(lease))
 	b.addRow(t, job, 0, "a")
-	wantAnswer(t, "AddRow by an older claim", false)(
+	refused(t, "AddRow by an older claim")(
 		b.Store.AddRow(t.Context(), lost, fanout.Row{Codes: []string{"z"}, State: fanout.Pending}),
 	)
 	b.wantRow(t, job, 0, "a")
 
 	// A row that nobody has written yet is harmless: the later claim writes over it.
-	wantAnswer(t, "AddRow by an older claim where there is none", true)(
+	accepted(t, "AddRow by an older claim where there is none")(
 		b.Store.AddRow(t.Context(), lost, fanout.Row{Seq: 1, Codes: []string{"z"}, State: fanout.Pending}),
 	)
 	b.addRow(t, job, 1, "b")

@@ -92,12 +92,12 @@ func contactStale(t *testing.T, b Bench) {
 	first := b.put(t, pair, quota.Contact{Additions: []quota.Addition{b.addition("x")}})
 	second := b.put(t, pair, first)
 	for _, stale := range []int64{0, first.Version, second.Version + 1} {
-		wantAnswer(t, "Put of a version that is not the last", false)(
+		refused(t, "Put of a version that is not the last")(
 			b.Store.Put(t.Context(), pair, quota.Contact{Version: stale}),
 		)
 	}
 	wantSame(t, "contact", second, b.contact(t, pair))
-	wantAnswer(t, "Put of a version of nothing", false)(b.Store.Put(t.Context(), customer(2), quota.Contact{Version: 3}))
+	refused(t, "Put of a version of nothing")(b.Store.Put(t.Context(), customer(2), quota.Contact{Version: 3}))
 }
 
 func contactFirst(t *testing.T, b Bench) { b.raceOfPuts(t, quota.Contact{}) }

@@ -84,7 +84,7 @@ func changeUnknown(t *testing.T, b Bench) {
 	b.seed()
 	for _, change := range []quota.StaffChange{{Standing: quota.Gone}, {Renamed: "lin"}, {Standing: quota.Active}} {
 		change.Tenant, change.Staff, change.At = "acme", "lina", b.instant()
-		wantAnswer(t, fmt.Sprintf("Apply(%+v)", change), false)(b.Store.Apply(t.Context(), change))
+		refused(t, fmt.Sprintf("Apply(%+v)", change))(b.Store.Apply(t.Context(), change))
 	}
 	b.wantNobody(t, "lina")
 }
@@ -192,7 +192,7 @@ func (b Bench) stand(t *testing.T, standing quota.Standing, after time.Duration)
 func (b Bench) apply(t *testing.T, change quota.StaffChange) {
 	t.Helper()
 	change.Tenant, change.Staff = "acme", "li.na"
-	wantAnswer(t, fmt.Sprintf("Apply(%+v)", change), true)(b.Store.Apply(t.Context(), change))
+	accepted(t, fmt.Sprintf("Apply(%+v)", change))(b.Store.Apply(t.Context(), change))
 }
 
 func (b Bench) staff(t *testing.T, id string) roster.Staff {
