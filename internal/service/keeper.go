@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -213,46 +212,15 @@ func (d dirtySet) Postpone(ctx context.Context, e backstop.Entry, until time.Tim
 	return err
 }
 
-// publisher publishes through the SDK, as any producer does.
+// publisher publishes what is due.
 type publisher struct{ producer refresh.Publisher }
 
-// answer is the broker's to one event.
-type answer struct {
-	entry int
-	err   error
-}
-
-// Publish hands all over before it waits for the first answer. When ctx ends it
-// waits no longer: what has no answer counts as not stored.
+// Publish hands all over before it waits for the first answer.
 func (p publisher) Publish(ctx context.Context, entries []backstop.Entry) []error {
-	answers := make(chan answer, len(entries)) // nobody who answers late has to wait
 	now := time.Now()
+	events := make([]refresh.Event, len(entries))
 	for i, e := range entries {
-		event := refresh.Event{Tenant: e.Tenant, Code: e.Code, Reason: eventReason(e), OccurredAt: now}
-		p.producer.PublishAsync(ctx, event, func(err error) { answers <- answer{i, published(err)} })
+		events[i] = event(e.Ref, eventReason(e), now)
 	}
-	errs := make([]error, len(entries))
-	for i := range errs {
-		errs[i] = errNoAnswer
-	}
-	for range entries {
-		select {
-		case a := <-answers:
-			errs[a.entry] = a.err
-		case <-ctx.Done():
-			return errs
-		}
-	}
-	return errs
-}
-
-var errNoAnswer = errors.New("stopped before the broker had answered")
-
-// published tells an event that the SDK refuses from a broker that did not
-// store it.
-func published(err error) error {
-	if _, invalid := errors.AsType[*refresh.InvalidError](err); invalid {
-		return fmt.Errorf("%w: %w", backstop.ErrUnpublishable, err)
-	}
-	return err
+	return publishAll(ctx, p.producer, events, backstop.ErrUnpublishable)
 }

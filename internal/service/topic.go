@@ -25,37 +25,51 @@ func (t topic) Publish(ctx context.Context, ref push.Ref, why string, at time.Ti
 	return t.producer.Publish(ctx, event(ref, why, at))
 }
 
-// PublishAll hands all events over before it waits for the first answer. When
-// ctx ends it waits no longer: what has no answer counts as not stored.
+// PublishAll hands all events over before it waits for the first answer.
 func (t topic) PublishAll(ctx context.Context, codes []push.Ref, why string, at time.Time) []error {
-	answers := make(chan answer, len(codes)) // nobody who answers late has to wait
+	events := make([]refresh.Event, len(codes))
 	for i, ref := range codes {
-		t.producer.PublishAsync(ctx, event(ref, why, at), func(err error) { answers <- answer{i, unpublishable(err)} })
+		events[i] = event(ref, why, at)
 	}
-	errs := make([]error, len(codes))
-	for i := range errs {
-		errs[i] = errNoAnswer
-	}
-	for range codes {
-		select {
-		case a := <-answers:
-			errs[a.entry] = a.err
-		case <-ctx.Done():
-			return errs
-		}
-	}
-	return errs
+	return publishAll(ctx, t.producer, events, fanout.ErrUnpublishable)
 }
 
 func event(ref push.Ref, why string, at time.Time) refresh.Event {
 	return refresh.Event{Tenant: ref.Tenant, Code: ref.Code, Reason: why, OccurredAt: at}
 }
 
-// unpublishable tells an event that the SDK refuses from a broker that did not
-// store it.
-func unpublishable(err error) error {
-	if _, invalid := errors.AsType[*refresh.InvalidError](err); invalid {
-		return fmt.Errorf("%w: %w", fanout.ErrUnpublishable, err)
+// answer is the broker's to one event.
+type answer struct {
+	event int
+	err   error
+}
+
+var errNoAnswer = errors.New("stopped before the broker had answered")
+
+// publishAll hands all events over before it waits for the first answer. When
+// ctx ends it waits no longer: what has no answer counts as not stored. An event
+// that the SDK refuses wraps final, unlike one that the broker did not store.
+func publishAll(ctx context.Context, producer refresh.Publisher, events []refresh.Event, final error) []error {
+	answers := make(chan answer, len(events)) // nobody who answers late has to wait
+	for i, e := range events {
+		producer.PublishAsync(ctx, e, func(err error) {
+			if _, invalid := errors.AsType[*refresh.InvalidError](err); invalid {
+				err = fmt.Errorf("%w: %w", final, err)
+			}
+			answers <- answer{i, err}
+		})
 	}
-	return err
+	errs := make([]error, len(events))
+	for i := range errs {
+		errs[i] = errNoAnswer
+	}
+	for range events {
+		select {
+		case a := <-answers:
+			errs[a.event] = a.err
+		case <-ctx.Done():
+			return errs
+		}
+	}
+	return errs
 }
