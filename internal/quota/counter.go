@@ -147,6 +147,9 @@ func (c *Counter) count(ctx context.Context, counting Counting) error {
 
 func (c *Counter) ceilings(ctx context.Context, counting Counting, counts Counts) error {
 	tenant, err := c.Facts.Tenant(ctx, counting.Tenant)
+	if errors.Is(err, ErrUnknownTenant) {
+		return nil // removed meanwhile: nobody has a ceiling any more
+	}
 	if err != nil {
 		return err
 	}

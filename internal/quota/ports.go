@@ -71,8 +71,8 @@ type Staff interface {
 	// marked for a later day or by somebody without a name.
 	MarkRemoved(ctx context.Context, tenant, staff string, day roster.Day, by string) (string, error)
 	// Apply writes a change of a staff member, unless a later one was
-	// written before. It reports whether the member is known.
-	Apply(ctx context.Context, change StaffChange) (bool, error)
+	// written before, and says which. The same one may be repeated.
+	Apply(ctx context.Context, change StaffChange) (Staffing, error)
 }
 
 // Publisher stores reasons to recompute; publish.Publisher is one.

@@ -45,18 +45,21 @@ const (
 	Applied Staffing = "applied"
 	// Unlisted: nobody of that name is known here, so no list changes.
 	Unlisted Staffing = "unlisted"
+	// Outdated: a later change was told before; all that follows, followed
+	// from that.
+	Outdated Staffing = "outdated"
 )
 
 // Change takes in a change of a staff member: the fact first, then a fan-out
 // over all his codes, then a notice. When it returns nil all of it is durable;
 // it may be repeated.
 func (c *Counter) Change(ctx context.Context, change StaffChange) (Staffing, error) {
-	known, err := c.Staff.Apply(ctx, change)
+	staffing, err := c.Staff.Apply(ctx, change)
 	if err != nil {
 		return "", fmt.Errorf("take a change of staff of tenant %s: %w", change.Tenant, err)
 	}
-	if !known {
-		return Unlisted, nil
+	if staffing != Applied {
+		return staffing, nil
 	}
 	why := change.why()
 	by := change.Staff + "/" + strconv.FormatInt(change.At.Unix(), 10)

@@ -33,14 +33,13 @@ func TestChange(t *testing.T) {
 		resigned bool
 		out      bool
 	}{
-		"a resignation":          {[]quota.StaffChange{change(quota.Gone, 0)}, reason.Resigned, true, true, false},
-		"a rename":               {[]quota.StaffChange{renamed}, reason.Resigned, true, true, false},
-		"a disabled account":     {[]quota.StaffChange{change(quota.Inactive, 0)}, reason.Quarantined, true, false, true},
-		"an account that is on":  {[]quota.StaffChange{change(quota.Active, 0)}, reason.StaffChanged, false, false, false},
-		"other departments":      {[]quota.StaffChange{departments}, reason.StaffChanged, false, false, false},
-		"active again":           {[]quota.StaffChange{change(quota.Inactive, 0), change(quota.Active, 1)}, reason.StaffChanged, false, false, false},
-		"back in the company":    {[]quota.StaffChange{change(quota.Gone, 0), change(quota.Active, 1)}, reason.StaffChanged, false, false, false},
-		"one older than another": {[]quota.StaffChange{change(quota.Gone, 1), change(quota.Active, 0)}, reason.StaffChanged, false, true, false},
+		"a resignation":         {[]quota.StaffChange{change(quota.Gone, 0)}, reason.Resigned, true, true, false},
+		"a rename":              {[]quota.StaffChange{renamed}, reason.Resigned, true, true, false},
+		"a disabled account":    {[]quota.StaffChange{change(quota.Inactive, 0)}, reason.Quarantined, true, false, true},
+		"an account that is on": {[]quota.StaffChange{change(quota.Active, 0)}, reason.StaffChanged, false, false, false},
+		"other departments":     {[]quota.StaffChange{departments}, reason.StaffChanged, false, false, false},
+		"active again":          {[]quota.StaffChange{change(quota.Inactive, 0), change(quota.Active, 1)}, reason.StaffChanged, false, false, false},
+		"back in the company":   {[]quota.StaffChange{change(quota.Gone, 0), change(quota.Active, 1)}, reason.StaffChanged, false, false, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -72,6 +71,22 @@ func TestChange(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nothing follows from what a later change has overtaken: nobody is told of a
+// resignation that was taken back.
+func TestChangeThatIsOutdated(t *testing.T) {
+	r := newRig()
+	if got, err := r.Change(t.Context(), change(quota.Active, 1)); got != quota.Applied || err != nil {
+		t.Fatalf("Change = %q, %v", got, err)
+	}
+	if got, err := r.Change(t.Context(), change(quota.Gone, 0)); got != quota.Outdated || err != nil {
+		t.Errorf("Change = %q, %v; want %q", got, err, quota.Outdated)
+	}
+	if n := len(r.out.requested()); n != 1 {
+		t.Errorf("%d fan-outs, want that of the later change", n)
+	}
+	wantSame(t, "notices", []string{}, r.out.filed())
 }
 
 func TestChangeOfSomebodyUnknown(t *testing.T) {

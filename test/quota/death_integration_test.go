@@ -113,8 +113,8 @@ func (s deadlyStaff) MarkRemoved(ctx context.Context, tenant, staff string, day 
 	return at(s.d, "mark", func() (string, error) { return s.Staff.MarkRemoved(ctx, tenant, staff, day, by) })
 }
 
-func (s deadlyStaff) Apply(ctx context.Context, change quota.StaffChange) (bool, error) {
-	return at(s.d, "change", func() (bool, error) { return s.Staff.Apply(ctx, change) })
+func (s deadlyStaff) Apply(ctx context.Context, change quota.StaffChange) (quota.Staffing, error) {
+	return at(s.d, "change", func() (quota.Staffing, error) { return s.Staff.Apply(ctx, change) })
 }
 
 type deadlyPublisher struct {

@@ -57,24 +57,30 @@ const whyInactive = "WeCom says that the account is disabled or not activated"
 
 // Apply writes a change of a staff member that WeCom tells of. One that is older
 // than the last one written changes nothing; the same one may be repeated.
-func (q *Quota) Apply(ctx context.Context, change quota.StaffChange) (bool, error) {
+func (q *Quota) Apply(ctx context.Context, change quota.StaffChange) (quota.Staffing, error) {
 	if change.Renamed != "" {
 		if err := q.copyStaff(ctx, change); err != nil {
-			return false, fmt.Errorf("rename staff %s: %w", change.Staff, err)
+			return "", fmt.Errorf("rename staff %s: %w", change.Staff, err)
 		}
 	}
 	id := scoped(change.Tenant, change.Staff)
-	known, err := updateIf(ctx, q.staff, append(byID(id), before("told_at", change.At.Add(time.Millisecond))), q.staffUpdate(change))
-	if err == nil && known && change.Standing == quota.Active {
+	applied, err := updateIf(ctx, q.staff, append(byID(id), before("told_at", change.At.Add(time.Millisecond))), q.staffUpdate(change))
+	if err == nil && applied && change.Standing == quota.Active {
 		_, err = updateIf(ctx, q.staff, append(byID(id), q.inactive()), endQuarantine())
 	}
-	if err == nil && !known {
+	known := applied
+	if err == nil && !applied {
 		_, known, err = findOne[staffDoc](ctx, q.staff, id, fields([]string{"_id"}))
 	}
-	if err != nil {
-		return false, fmt.Errorf("write what WeCom tells of staff %s: %w", change.Staff, err)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("write what WeCom tells of staff %s: %w", change.Staff, err)
+	case applied:
+		return quota.Applied, nil
+	case known:
+		return quota.Outdated, nil
 	}
-	return known, nil
+	return quota.Unlisted, nil
 }
 
 func (q *Quota) staffUpdate(change quota.StaffChange) bson.D {

@@ -37,30 +37,36 @@ func (s *Store) MarkRemoved(ctx context.Context, tenant, staff string, day roste
 
 // Apply writes a change of a staff member, unless a later one was written
 // before.
-func (s *Store) Apply(ctx context.Context, change quota.StaffChange) (bool, error) {
+func (s *Store) Apply(ctx context.Context, change quota.StaffChange) (quota.Staffing, error) {
 	if change.Renamed != "" {
 		if err := s.locked(ctx, OpCopy, func() { s.copyStaff(change) }); err != nil {
-			return false, err
+			return "", err
 		}
 	}
-	known, applied := false, false
+	staffing := quota.Unlisted
 	err := s.locked(ctx, OpApply, func() {
 		who := s.staff[member{change.Tenant, change.Staff}]
-		known = who != nil
-		if applied = known && !change.At.Before(who.toldAt); applied {
-			who.toldAt = change.At
+		switch {
+		case who == nil:
+		case change.At.Before(who.toldAt):
+			staffing = quota.Outdated
+		default:
+			staffing, who.toldAt = quota.Applied, change.At
 			s.stand(who, change)
 		}
 	})
-	if err != nil || !applied || change.Standing != quota.Active {
-		return known && err == nil, err
+	if err != nil {
+		return "", err
+	}
+	if staffing != quota.Applied || change.Standing != quota.Active {
+		return staffing, nil
 	}
 	err = s.locked(ctx, OpEndQuarantine, func() {
 		if who := s.staff[member{change.Tenant, change.Staff}]; who.QuarantinedUntil.After(s.Now().Add(inactiveFor / 2)) {
 			who.QuarantinedUntil = time.Time{}
 		}
 	})
-	return err == nil, err
+	return staffing, err
 }
 
 func (s *Store) stand(who *person, change quota.StaffChange) {

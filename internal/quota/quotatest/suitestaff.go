@@ -84,7 +84,7 @@ func changeUnknown(t *testing.T, b Bench) {
 	b.seed()
 	for _, change := range []quota.StaffChange{{Standing: quota.Gone}, {Renamed: "lin"}, {Standing: quota.Active}} {
 		change.Tenant, change.Staff, change.At = "acme", "lina", b.instant()
-		refused(t, fmt.Sprintf("Apply(%+v)", change))(b.Store.Apply(t.Context(), change))
+		b.wantStaffing(t, change, quota.Unlisted)
 	}
 	b.wantNobody(t, "lina")
 }
@@ -135,7 +135,8 @@ func changeOlder(t *testing.T, b Bench) {
 	b.seed()
 	b.stand(t, quota.Gone, 2*time.Second)
 	for _, older := range []quota.Standing{quota.Active, quota.Inactive} {
-		b.stand(t, older, time.Second)
+		change := quota.StaffChange{Tenant: "acme", Staff: "li.na", Standing: older, At: b.instant().Truncate(time.Second).Add(time.Second)}
+		b.wantStaffing(t, change, quota.Outdated)
 	}
 	b.wantStaff(t, func(s *roster.Staff) { s.Resigned = true })
 	b.stand(t, quota.Active, 3*time.Second)
@@ -192,7 +193,14 @@ func (b Bench) stand(t *testing.T, standing quota.Standing, after time.Duration)
 func (b Bench) apply(t *testing.T, change quota.StaffChange) {
 	t.Helper()
 	change.Tenant, change.Staff = "acme", "li.na"
-	accepted(t, fmt.Sprintf("Apply(%+v)", change))(b.Store.Apply(t.Context(), change))
+	b.wantStaffing(t, change, quota.Applied)
+}
+
+func (b Bench) wantStaffing(t *testing.T, change quota.StaffChange, want quota.Staffing) {
+	t.Helper()
+	if got, err := b.Store.Apply(t.Context(), change); got != want || err != nil {
+		t.Errorf("Apply(%+v) = %q, %v; want %q", change, got, err, want)
+	}
 }
 
 func (b Bench) staff(t *testing.T, id string) roster.Staff {
