@@ -20,10 +20,6 @@ type Turn struct {
 	// Repeated says that this is an earlier answer, given again because the
 	// request carried the same key; nothing was drawn.
 	Repeated bool
-	// Passed is how many members were passed over, and put aside until the set
-	// is replaced, because the draws of all their codes have brought them to
-	// the company's daily total.
-	Passed int
 }
 
 // Sets are the rotation sets to draw from.

@@ -192,9 +192,13 @@ type drawn struct {
 	Position int    `json:"position"`
 }
 
-// draw asks for the next member; false is "nobody free".
+// draw asks for the next member of the hot code; false is "nobody free".
 func (h *house) draw(ctx context.Context, key string) (drawn, bool, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.server.URL+"/v1/draw/"+hot.Code, http.NoBody)
+	return h.drawFrom(ctx, hot.Code, key)
+}
+
+func (h *house) drawFrom(ctx context.Context, code, key string) (drawn, bool, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.server.URL+"/v1/draw/"+code, http.NoBody)
 	if err != nil {
 		return drawn{}, false, err
 	}
@@ -360,18 +364,23 @@ func (t *truth) count() {
 }
 
 // counting counts now and then, as callbacks do, until the stop.
-func (h *house) counting(every time.Duration) (stop func()) {
+func (h *house) counting(interval time.Duration) (stop func()) {
+	return h.every(interval, func(context.Context) { h.truth.count() })
+}
+
+// every does something again and again until the stop.
+func (h *house) every(interval time.Duration, do func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(h.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		tick := time.NewTicker(every)
+		tick := time.NewTicker(interval)
 		defer tick.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				h.truth.count()
+				do(ctx)
 			}
 		}
 	})

@@ -43,6 +43,31 @@ func TestTheCompanysCeilingIsSharedByAllCodes(t *testing.T) {
 			draw A wang wang
 			set A li:-1:0:0/9 wang:-1:0
 			draw A li li wang`,
+		"or for a second": `
+			set A li:-1:0:0/1 wang:-1:0
+			set B li:-1:0:0/1
+			draw B li
+			draw A wang wang
+			set B li:-1:0:0/9
+			draw B li
+			wait 999ms
+			draw A wang
+			wait 1ms
+			draw A wang wang`,
+		"and then has his turn again": `
+			set A li:-1:0:0/1 wang:-1:0
+			set B li:-1:0:0/1
+			draw B li
+			draw A wang wang
+			wait 60s
+			draw A li wang`,
+		"nobody else is free, for a second": `
+			set A li:-1:0:0/1
+			set B li:-1:0:0/1
+			draw B li
+			draw A - -
+			wait 60s
+			draw A li -`,
 		"a refused turn takes no headroom": `
 			set A li:2:0:0/1
 			set B li:-1:0:0/1
@@ -179,11 +204,7 @@ func TestPassingOver(t *testing.T) {
 	}
 	f.step("set", append(append([]string{"A"}, all...), "wang:-1:0"))
 	f.step("draw", []string{"A", "-"})
-	turn, err := f.rotation.Draw(t.Context(), f.code("A"), "")
-	want := draw.Turn{Staff: "wang", Position: maxPassed + 2, Passed: 2}
-	if diff := cmp.Diff(want, turn); diff != "" || err != nil {
-		t.Errorf("the next draw (-want +got):\n%s%v", diff, err)
-	}
+	f.step("draw", []string{"A", "wang", "wang"})
 }
 
 // A refused turn is in no trail, and whom the customer was given instead is the
@@ -226,8 +247,8 @@ func TestARepeatTakesOneOfTheTotal(t *testing.T) {
 	if got := f.takes("k2"); got != "wang" {
 		t.Errorf("wang's turn: %s", got)
 	}
-	if turn, _, err := f.rotation.next(t.Context(), f.rotation.keysOf(f.ref), "k3"); turn.Staff != "li" || err != nil {
-		t.Errorf("an attempt that dies before it has asked the ledger: %+v, %v", turn, err)
+	if got, err := f.rotation.next(t.Context(), f.rotation.keysOf(f.ref), "k3"); got.turn.Staff != "li" || err != nil {
+		t.Errorf("an attempt that dies before it has asked the ledger: %+v, %v", got, err)
 	}
 	if got := f.takes("k3", "k3", "k1"); got != "li* li* li*" {
 		t.Errorf("its repeats: %s", got)
@@ -241,8 +262,8 @@ func TestAnAnswerThatTheTotalRefuses(t *testing.T) {
 	f.step("set", []string{"A", "li:1:0:0/1", "wang:-1:0"})
 	f.step("set", []string{"B", "li:-1:0:0/1"})
 	f.ref = f.code("A")
-	if turn, _, err := f.rotation.next(t.Context(), f.rotation.keysOf(f.ref), "k1"); turn.Staff != "li" || err != nil {
-		t.Errorf("an attempt that dies before it has asked the ledger: %+v, %v", turn, err)
+	if got, err := f.rotation.next(t.Context(), f.rotation.keysOf(f.ref), "k1"); got.turn.Staff != "li" || err != nil {
+		t.Errorf("an attempt that dies before it has asked the ledger: %+v, %v", got, err)
 	}
 	f.step("draw", []string{"B", "li"})
 	f.ref = f.code("A")
@@ -263,12 +284,12 @@ func TestATurnIsPutBackOnce(t *testing.T) {
 	f.ref = f.code("A")
 	k := f.rotation.keysOf(f.ref)
 	f.takes("k0")
-	turn, _, err := f.rotation.next(t.Context(), k, "k1")
+	refused, err := f.rotation.next(t.Context(), k, "k1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := f.rotation.putBack(t.Context(), k, turn, "k1"); err != nil {
+		if err := f.rotation.putBack(t.Context(), k, refused, "k1"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -276,6 +297,30 @@ func TestATurnIsPutBackOnce(t *testing.T) {
 	if got := f.takes("", "", ""); got != "li li -" {
 		t.Errorf("two of his headroom are left: %s", got)
 	}
+}
+
+// The set is replaced between a draw and its refusal.
+func TestATurnThatIsPutBackIntoAnotherSet(t *testing.T) {
+	f := newFirm(t)
+	f.step("set", []string{"A", "ann:-1:0", "li:1:0:0/9"})
+	f.step("draw", []string{"A", "ann"})
+	k := f.rotation.keysOf(f.code("A"))
+	refuse := func(then ...string) {
+		t.Helper()
+		refused, err := f.rotation.next(t.Context(), k, "")
+		if err != nil || refused.turn.Staff != "li" {
+			t.Fatalf("drew %+v, %v", refused, err)
+		}
+		f.step("set", append([]string{"A"}, then...))
+		if err := f.rotation.putBack(t.Context(), k, refused, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuse("li:2:0:0/9", "ann:-1:0") // still with all of his headroom, at the place that he has now
+	f.step("draw", []string{"A", "li", "ann"})
+	refuse("ann:-1:0") // not any more
+	f.step("wait", []string{"2s"})
+	f.step("draw", []string{"A", "ann", "ann"})
 }
 
 func TestLedgersBelongToTheirTenantAndAreForgotten(t *testing.T) {

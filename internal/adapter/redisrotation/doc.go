@@ -24,6 +24,29 @@
 // that never became customers are forgotten at the first Replace that comes
 // DrawGrace or longer after the member's last draw.
 //
+// # The company's ceiling
+//
+// A seat's headroom cannot see the draws of the member's other codes, and those
+// are on other slots of a Redis Cluster. So a member with a company's daily
+// total has a ledger of his own, and a second script asks it for leave after
+// each draw. The ledger holds the additions of the day over all codes, the
+// highest count that any set has brought, until the day ends; and of each code
+// that drew him lately what is outstanding there, as a seat does: less what the
+// count of that code has grown by, forgotten DrawGrace after the code's last
+// draw. Leave is given while the total exceeds both together.
+//
+// The counts of one code alone free what that code has drawn. The company's
+// count also grows by additions that nobody drew, or that another code did.
+// All these numbers only grow within a day, so it does not matter in which order
+// they arrive, and a set whose facts are older does no harm. A Replace that
+// finds draws counted tells the ledger: otherwise they could be forgotten there
+// before another draw from the same code brings the count.
+//
+// A member who is refused has his turn taken back, but not his place in the lap,
+// and is set aside for a second or until the next Replace: with the ceiling
+// reached, hardly any draw pays for that. A repeated answer is paid for once,
+// also when its first attempt died before it had asked.
+//
 // # Version
 //
 // Every Replace raises the version, to Redis's clock in microseconds or one
@@ -39,7 +62,7 @@
 // it and nobody is drawn twice. The last draws of a code are kept for whoever
 // has to say later whom a customer was given.
 //
-// All keys of a code carry one hash tag, and each script touches one code, so
-// the package runs on Redis Cluster. A script is atomic: a draw meets the set
+// All keys of a code carry one hash tag, those of a ledger another, and each
+// script touches one code or one ledger, so the package runs on Redis Cluster. A script is atomic: a draw meets the set
 // before or after a Replace and nothing in between.
 package redisrotation

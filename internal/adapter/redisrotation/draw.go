@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/draw"
 	"github.com/rollcall-dev/rollcall/internal/push"
@@ -16,16 +17,21 @@ var (
 	_ draw.Trail = (*Rotation)(nil)
 )
 
-// maxPassed bounds how many members one draw passes over. Each of them is put
-// aside for all who draw, so the next draw begins where this one ended.
-const maxPassed = 32
+const (
+	// maxPassed bounds how many members one draw passes over. Each of them is
+	// put aside for all who draw, so the next draw begins where this one ended.
+	maxPassed = 32
+	// asideFor is how long a member whom the company's ceiling refused is not
+	// tried again, unless a Replace brings him back sooner.
+	asideFor = time.Second
+)
 
 // Draw takes the next member in order and one of his headroom, in one round
-// trip, or two where the company has a daily total. A member who is at that
-// total, with the draws of his other codes, is passed over and put aside until
-// the next Replace; that takes three more round trips. A key that was answered
-// less than Options.RepeatWithin ago gets the same answer, and nothing is
-// drawn; "" never repeats. The error is, or wraps, draw.ErrNoSet,
+// trip, or two where the company has a daily total. A member whose codes have
+// brought him to that total is passed over, which takes three more round trips,
+// and put aside for a second, or until the next Replace. A key that was
+// answered less than Options.RepeatWithin ago gets the same answer, and nothing
+// is drawn; "" never repeats. The error is, or wraps, draw.ErrNoSet,
 // draw.ErrExhausted or that of Redis.
 func (r *Rotation) Draw(ctx context.Context, ref push.Ref, key string) (draw.Turn, error) {
 	turn, err := r.draw(ctx, ref, key)
@@ -37,52 +43,61 @@ func (r *Rotation) Draw(ctx context.Context, ref push.Ref, key string) (draw.Tur
 
 func (r *Rotation) draw(ctx context.Context, ref push.Ref, key string) (draw.Turn, error) {
 	k := r.keysOf(ref)
-	for passed := range maxPassed {
-		turn, seat, err := r.next(ctx, k, key)
+	for range maxPassed {
+		next, err := r.next(ctx, k, key)
 		if err != nil {
 			return draw.Turn{}, err
 		}
-		granted, err := r.take(ctx, ref, seat, key)
+		granted, err := r.take(ctx, ref, next.seat, key)
 		if err != nil {
 			return draw.Turn{}, err
 		}
 		if granted {
-			turn.Passed = passed
-			return turn, nil
+			return next.turn, nil
 		}
-		if err := r.putBack(ctx, k, turn, key); err != nil {
+		if err := r.putBack(ctx, k, next, key); err != nil {
 			return draw.Turn{}, err
 		}
 	}
 	return draw.Turn{}, draw.ErrExhausted
 }
 
-// next draws from one set alone. The seat says what the company's ceiling
-// leaves the member, as far as this set knows.
-func (r *Rotation) next(ctx context.Context, k keys, key string) (draw.Turn, roster.Seat, error) {
-	res, err := drawScript.Run(ctx, r.client, k.answering(k.all(), key), r.now(), r.trail, r.repeat.Milliseconds()).Slice()
+// drawn is what one set alone gave.
+type drawn struct {
+	turn draw.Turn
+	// seat is the member's, without his headroom: what the company's ceiling
+	// leaves him, as far as this set knows.
+	seat    roster.Seat
+	version int64 // of the set; 0 when the turn is of an earlier draw
+}
+
+func (r *Rotation) next(ctx context.Context, k keys, key string) (drawn, error) {
+	res, err := drawScript.Run(ctx, r.client, k.answering(key), r.now(), r.trail, r.repeat.Milliseconds()).Slice()
 	if err != nil {
-		return draw.Turn{}, roster.Seat{}, err
+		return drawn{}, err
 	}
-	return parseTurn(res)
+	return parseDrawn(res)
 }
 
 // putBack undoes a turn that the company's ceiling refused.
-func (r *Rotation) putBack(ctx context.Context, k keys, turn draw.Turn, key string) error {
+func (r *Rotation) putBack(ctx context.Context, k keys, refused drawn, key string) error {
+	turn := refused.turn
 	text := fmt.Sprintf("%d %d %d %s", turn.Round, turn.Lap, turn.Position, turn.Staff)
-	touched := k.answering([]string{k.due, k.members, k.trail}, key)
-	if err := putBackScript.Run(ctx, r.client, touched, turn.Staff, text).Err(); err != nil {
+	err := putBackScript.Run(ctx, r.client, k.answering(key),
+		r.now(), turn.Staff, turn.Position, text, refused.version, asideFor.Microseconds()).Err()
+	if err != nil {
 		return fmt.Errorf("put %s back, who is at the company's ceiling: %w", turn.Staff, err)
 	}
 	return nil
 }
 
-// answering adds the key of a request's answer, if the request has a key.
-func (k keys) answering(touched []string, key string) []string {
+// answering are all keys, and that of a request's answer if the request has a
+// key.
+func (k keys) answering(key string) []string {
 	if key == "" {
-		return touched
+		return k.all()
 	}
-	return append(touched, k.answer(key))
+	return append(k.all(), k.answer(key))
 }
 
 // answer is the key of a request's answer. It has one length, whatever the
@@ -105,29 +120,43 @@ const (
 	statusRepeated  = 3
 )
 
-func parseTurn(res []any) (draw.Turn, roster.Seat, error) {
+func parseDrawn(res []any) (drawn, error) {
 	if len(res) == 0 {
-		return draw.Turn{}, roster.Seat{}, errReply
+		return drawn{}, errReply
 	}
 	status, ok := res[0].(int64)
 	switch {
 	case ok && status == statusNoSet:
-		return draw.Turn{}, roster.Seat{}, draw.ErrNoSet
+		return drawn{}, draw.ErrNoSet
 	case ok && status == statusExhausted:
-		return draw.Turn{}, roster.Seat{}, draw.ErrExhausted
-	case !ok || status != statusDrawn && status != statusRepeated || len(res) != 7:
-		return draw.Turn{}, roster.Seat{}, errReply
+		return drawn{}, draw.ErrExhausted
+	case !ok || status != statusDrawn && status != statusRepeated || len(res) != 8:
+		return drawn{}, errReply
 	}
 	staff, ok1 := res[1].(string)
-	round, ok2 := res[2].(int64)
-	lap, ok3 := res[3].(int64)
-	position, ok4 := res[4].(int64)
-	counted, ok5 := res[5].(int64)
-	text, ok6 := res[6].(string)
-	company, ok7 := parseCompany(text)
-	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || !ok7 {
-		return draw.Turn{}, roster.Seat{}, errReply
+	company, ok2 := res[6].(string)
+	day, ok3 := parseCompany(company)
+	numbers, ok4 := numbersOf(res[2], res[3], res[4], res[5], res[7])
+	if !ok1 || !ok2 || !ok3 || !ok4 {
+		return drawn{}, errReply
 	}
-	turn := draw.Turn{Staff: staff, Round: round, Lap: lap, Position: int(position), Repeated: status == statusRepeated}
-	return turn, roster.Seat{Staff: staff, Counted: int(counted), Company: company}, nil
+	return drawn{
+		turn: draw.Turn{
+			Staff: staff, Round: numbers[0], Lap: numbers[1], Position: int(numbers[2]), Repeated: status == statusRepeated,
+		},
+		seat:    roster.Seat{Staff: staff, Counted: int(numbers[3]), Company: day},
+		version: numbers[4],
+	}, nil
+}
+
+func numbersOf(fields ...any) ([]int64, bool) {
+	numbers := make([]int64, len(fields))
+	for i, field := range fields {
+		n, ok := field.(int64)
+		if !ok {
+			return nil, false
+		}
+		numbers[i] = n
+	}
+	return numbers, true
 }

@@ -162,16 +162,16 @@ func TestRepliesThatAreNotOurs(t *testing.T) {
 		{"0"},
 		{int64(7)},
 		{int64(0)},
-		{int64(0), "a", int64(1), int64(2)},
 		{int64(0), "a", int64(1), int64(2), int64(3)},
-		{int64(0), int64(1), int64(1), int64(1), int64(1), int64(1), ""},
-		{int64(3), "a", nil, int64(1), int64(1), int64(1), ""},
-		{int64(0), "a", int64(1), int64(1), int64(1), nil, ""},
-		{int64(0), "a", int64(1), int64(1), int64(1), int64(1), "9 1"},
-		{int64(0), "a", int64(1), int64(1), int64(1), int64(1), nil},
+		{int64(0), int64(1), int64(1), int64(1), int64(1), int64(1), "", int64(1)},
+		{int64(3), "a", nil, int64(1), int64(1), int64(1), "", int64(1)},
+		{int64(0), "a", int64(1), int64(1), int64(1), nil, "", int64(1)},
+		{int64(0), "a", int64(1), int64(1), int64(1), int64(1), "9 1", int64(1)},
+		{int64(0), "a", int64(1), int64(1), int64(1), int64(1), nil, int64(1)},
+		{int64(0), "a", int64(1), int64(1), int64(1), int64(1), "", ""},
 	} {
-		if turn, _, err := parseTurn(res); !errors.Is(err, errReply) {
-			t.Errorf("%v: %+v, %v", res, turn, err)
+		if got, err := parseDrawn(res); !errors.Is(err, errReply) {
+			t.Errorf("%v: %+v, %v", res, got, err)
 		}
 	}
 }

@@ -127,6 +127,7 @@ type member struct {
 	headroom, counted, outstanding int
 	last                           time.Time
 	due                            int64
+	aside                          time.Time // until when; zero: he is not
 }
 
 func newModel(grace time.Duration) *model {
@@ -146,7 +147,7 @@ func (m *model) replace(set push.Set, now time.Time) {
 		}
 		p := m.members[s.Staff]
 		p.outstanding = max(0, p.outstanding-max(0, s.Counted-p.counted))
-		p.headroom, p.counted = s.Headroom, s.Counted
+		p.headroom, p.counted, p.aside = s.Headroom, s.Counted, time.Time{}
 	}
 	for name, p := range m.members {
 		if now.Sub(p.last) >= m.grace {
@@ -166,6 +167,12 @@ func (m *model) draw(now time.Time) (draw.Turn, bool) {
 	best, at := "", 0
 	for i, name := range m.order {
 		p := m.members[name]
+		if now.Before(p.aside) {
+			continue
+		}
+		if !p.aside.IsZero() {
+			p.due, p.aside = max(p.due, m.lap), time.Time{}
+		}
 		if p.headroom >= 0 && p.headroom <= p.outstanding {
 			continue
 		}

@@ -134,15 +134,17 @@ func (r *Rotation) now() int64 {
 }
 
 // keys are the keys of a code, on one slot of Redis Cluster.
-type keys struct{ base, meta, due, members, trail string }
+type keys struct{ base, meta, due, members, trail, aside string }
 
-func (k keys) set() []string { return []string{k.meta, k.due, k.members} }
-func (k keys) all() []string { return []string{k.meta, k.due, k.members, k.trail} }
+func (k keys) set() []string { return []string{k.meta, k.due, k.members, k.aside} }
+func (k keys) all() []string { return []string{k.meta, k.due, k.members, k.trail, k.aside} }
 
 // escape keeps a name from ending the hash tag or running into the next.
 var escape = strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D", ":", "%3A")
 
 func (r *Rotation) keysOf(ref push.Ref) keys {
 	base := r.prefix + "{c:" + escape.Replace(ref.Tenant) + ":" + escape.Replace(ref.Code) + "}:rotation:"
-	return keys{base: base, meta: base + "meta", due: base + "due", members: base + "members", trail: base + "trail"}
+	return keys{
+		base: base, meta: base + "meta", due: base + "due", members: base + "members", trail: base + "trail", aside: base + "aside",
+	}
 }

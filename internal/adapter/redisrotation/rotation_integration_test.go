@@ -118,7 +118,8 @@ func drawAll(t *testing.T, r *Rotation, ref push.Ref) []draw.Turn {
 }
 
 // What a draw costs on one hot code of 100 members: with the trail and without,
-// with a key and without. redis-us/draw is what the server itself says.
+// with a key and without, with a company's total and without. redis-us/draw is
+// what the server itself says.
 func BenchmarkDrawOneHotCode(b *testing.B) {
 	set := push.Set{}
 	for i := range 100 {
@@ -128,10 +129,17 @@ func BenchmarkDrawOneHotCode(b *testing.B) {
 		name  string
 		trail int
 		keyed bool
-	}{{"bare", 0, false}, {"trail", 50, false}, {"key", 0, true}, {"trail and key", 50, true}} {
+		total int
+	}{
+		{"bare", 0, false, 0}, {"trail", 50, false, 0}, {"key", 0, true, 0}, {"trail and key", 50, true, 0},
+		{"trail, key and a company's total", 50, true, 1 << 30},
+	} {
 		b.Run(way.name, func(b *testing.B) {
 			r, ref := realRotation(b)
 			r.trail = way.trail
+			for i := range set.Seats {
+				set.Seats[i].Company.Total = way.total
+			}
 			if _, ok, err := r.Replace(b.Context(), ref, 0, set); err != nil || !ok {
 				b.Fatalf("replace: %v, %v", ok, err)
 			}

@@ -2,6 +2,7 @@
 --
 -- KEYS  1 meta (hash: version, round, lap, seats)   2 due (ZSET: who may be drawn)
 --       3 members (hash: staff -> headroom, counted, outstanding, last draw, due lap, company)
+--       4 aside (who comes back to due later)
 -- ARGV  1 now in microseconds, 0 for the server's clock   2 the version seen, 0 none
 --       3 round   4 draw grace in microseconds
 --       5.. staff, headroom, counted, company of each seat in order; company is what is
@@ -31,7 +32,8 @@ for i = 1, #all, 2 do
   before[all[i]] = {headroom = tonumber(h), counted = tonumber(c), out = tonumber(o), drawn = tonumber(d), due = tonumber(l)}
 end
 
-redis.call('DEL', KEYS[2], KEYS[3])
+redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
+redis.call('HDEL', KEYS[1], 'back')
 local function keep(staff, m)
   local line = string.format('%.0f %.0f %.0f %.0f %.0f %s', m.headroom, m.counted, m.out, m.drawn, m.due, m.company or '')
   redis.call('HSET', KEYS[3], staff, line)
