@@ -58,7 +58,8 @@ type Facts interface {
 	EditTenant(ctx context.Context, edit TenantEdit, stamp string) error
 	// StaffOf returns those of the staff members named that there are.
 	StaffOf(ctx context.Context, tenant string, ids []string) (map[string]Staff, error)
-	// EditStaff changes staff members and makes those that are not there.
+	// EditStaff changes staff members, each named once, and makes those that are
+	// not there.
 	// stamp becomes their Unannounced, in the same write.
 	EditStaff(ctx context.Context, tenant string, edits []StaffEdit, stamp string) error
 	// ChangeStaff is EditStaff of one who is there; ErrUnknownStaff.
@@ -69,7 +70,8 @@ type Facts interface {
 	StaffAnnounced(ctx context.Context, tenant string, ids []string, stamp string) error
 	// CodesOf returns those of the codes named that the tenant has.
 	CodesOf(ctx context.Context, tenant string, ids []string) (map[string]Code, error)
-	// PutCodes changes codes and makes those that are not there. Each edit
+	// PutCodes changes codes, each named once, and makes those that are not
+	// there. Each edit
 	// raises the code's revision, in the same write. It returns the IDs that
 	// another tenant uses: those are not written.
 	PutCodes(ctx context.Context, tenant string, edits []CodeEdit) (taken []string, err error)

@@ -3,6 +3,7 @@ package registrytest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -128,11 +129,20 @@ func (m *Memory) EditStaff(_ context.Context, tenant string, edits []registry.St
 		return err
 	}
 	defer end()
+	named := map[string]bool{}
 	for _, edit := range edits {
+		if named[edit.Staff] {
+			return errTwice
+		}
+		named[edit.Staff] = true
 		m.editStaff(tenant, edit, stamp)
 	}
 	return nil
 }
+
+// errTwice says that one call names something twice: a store that writes in any
+// order could end with either.
+var errTwice = errors.New("named twice in one call")
 
 // ChangeStaff changes one who is there.
 func (m *Memory) ChangeStaff(_ context.Context, tenant string, edit registry.StaffEdit, stamp string) error {
@@ -197,7 +207,12 @@ func (m *Memory) PutCodes(_ context.Context, tenant string, edits []registry.Cod
 	}
 	defer end()
 	var taken []string
+	named := map[string]bool{}
 	for _, edit := range edits {
+		if named[edit.Code] {
+			return nil, errTwice
+		}
+		named[edit.Code] = true
 		before, there := m.codes[edit.Code]
 		if there && before.Tenant != tenant {
 			taken = append(taken, edit.Code)
