@@ -23,7 +23,7 @@ func (r *running) onScan(s wecomsim.Scan) {
 		return
 	}
 	code := strings.TrimPrefix(s.ConfigID, "cfg-")
-	r.tally.scan(r.platform.truths[tenantOf(code)].scanned(code, s.Member, s.At))
+	r.tally.scan(r.platform.truths[tenantOf(code)].scanned(code, s.Member, s.Customer, s.At))
 }
 
 // onCall follows what WeCom holds.

@@ -192,7 +192,7 @@ func (p *platform) count(tr *truth, event callback) []string {
 		return nil
 	}
 	day := roster.DayOf(time.Now(), shanghai)
-	tr.count(event.State, event.UserID, day)
+	tr.count(event.State, event.UserID, event.ExternalUserID, day)
 	if total := tr.tenant.DailyTotal; total > 0 && tr.staff[event.UserID].Added[day] >= total {
 		return tr.sits[event.UserID] // at the company's ceiling: off every code
 	}

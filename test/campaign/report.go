@@ -11,6 +11,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/roster"
@@ -95,6 +96,7 @@ func (r Report) WriteFile(path string) error {
 func (r Report) Print(w io.Writer) {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 3, WidthMax: 90, WidthMaxEnforcer: text.WrapSoft}})
 	t.AppendRows([]table.Row{
 		{"events published", r.EventsPublished, fmt.Sprintf("%d merged with a newer one, %d redeliveries", r.Coalesced, r.Redeliveries)},
 		{"events unaccounted", r.EventsUnaccounted, "neither acked, nor dirty, nor a dead letter"},

@@ -23,6 +23,9 @@ type truth struct {
 	sits   map[string][]string // staff ID → codes
 	calm   bool
 	tally  *tally
+	// stopgaps are customers who met somebody for want of anybody else: a
+	// backup or whoever was kept, for whom no ceiling of the code counts.
+	stopgaps map[string]bool
 }
 
 // codeTruth is one code: its facts, the lists they asked for in turn, and how
@@ -53,7 +56,7 @@ type version struct {
 
 func newTruth(p tenantPlan, t *tally) *truth {
 	tr := &truth{
-		tenant: p.tenant, staff: map[string]roster.Staff{}, codes: map[string]*codeTruth{}, sits: map[string][]string{},
+		tenant: p.tenant, staff: map[string]roster.Staff{}, codes: map[string]*codeTruth{}, sits: map[string][]string{}, stopgaps: map[string]bool{},
 		calm: p.tenant.ID != stormTenant, tally: t,
 	}
 	for _, s := range p.staff {
@@ -154,7 +157,7 @@ func (tr *truth) decide(c *codeTruth, now time.Time) (roster.Verdict, bool) {
 
 // scanned judges whom a customer met at now: the reason that excludes him, and
 // for how long it has. "" is a customer well met.
-func (tr *truth) scanned(code, member string, now time.Time) judgement {
+func (tr *truth) scanned(code, member, customer string, now time.Time) judgement {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	c := tr.codes[code]
@@ -168,8 +171,11 @@ func (tr *truth) scanned(code, member string, now time.Time) judgement {
 		if j.Staff != member {
 			continue
 		}
-		if !j.Included {
+		switch {
+		case !j.Included:
 			out.cause, out.age = j.Reason, now.Sub(c.excluded[member])
+		case j.Reason != reason.Eligible:
+			tr.stopgaps[customer] = true
 		}
 		return out
 	}
@@ -283,9 +289,15 @@ func (c *codeTruth) newest(at time.Time) int {
 }
 
 // count notes an addition, and which ceilings it passed.
-func (tr *truth) count(code, staff string, day roster.Day) {
+func (tr *truth) count(code, staff, customer string, day roster.Day) {
 	c := tr.codes[code]
-	defer func() { tr.tally.addition(c.code.Family, tr.passed(c, staff, day)) }()
+	defer func() {
+		var passed []reason.Reason
+		if !tr.stopgaps[customer] {
+			passed = tr.passed(c, staff, day)
+		}
+		tr.tally.addition(c.code.Family, passed)
+	}()
 	c.counters.Total[staff]++
 	c.counters.InRound[staff]++
 	if c.counters.Days[day] == nil {

@@ -87,14 +87,39 @@ func TestFreshnessCountsEveryVersionOnce(t *testing.T) {
 func TestScansAreJudgedByTheFactsOfTheirInstant(t *testing.T) {
 	tr, _ := onePair()
 	tr.flip(10*time.Second, "ann", roster.OfflineNow)
-	if j := tr.scanned("acme-c1", "bob", noon.Add(12*time.Second)); j.cause != "" {
+	if j := tr.scanned("acme-c1", "bob", "wm1", noon.Add(12*time.Second)); j.cause != "" {
 		t.Errorf("bob is on line; judged %+v", j)
 	}
-	if j := tr.scanned("acme-c1", "ann", noon.Add(12*time.Second)); j.cause != reason.Offline || j.age != 2*time.Second {
+	if j := tr.scanned("acme-c1", "ann", "wm1", noon.Add(12*time.Second)); j.cause != reason.Offline || j.age != 2*time.Second {
 		t.Errorf("ann is off line for 2s; judged %+v", j)
 	}
-	if j := tr.scanned("acme-c1", "zoe", noon.Add(12*time.Second)); j.cause != notOnCode {
+	if j := tr.scanned("acme-c1", "zoe", "wm1", noon.Add(12*time.Second)); j.cause != notOnCode {
 		t.Errorf("zoe is not on the code; judged %+v", j)
+	}
+}
+
+// Ann may take one customer. A second is beyond her ceiling, unless she was met
+// because nobody else was left.
+func TestAdditionsBeyondACeiling(t *testing.T) {
+	tr, tally := onePair()
+	c := tr.codes["acme-c1"]
+	c.code.Switches.AddLimit = true
+	c.code.Members[0].AddLimit, c.code.Members[1].AddLimit = 1, 1
+	day := roster.DayOf(noon, shanghai)
+	for i, customer := range []string{"wm1", "wm2"} {
+		tr.count("acme-c1", "ann", customer, day)
+		if n := tally.over["native at_add_limit"]; n != i {
+			t.Errorf("after %d additions %d are beyond the ceiling, want %d", i+1, n, i)
+		}
+	}
+	c.code.Backups = []string{"ann"}
+	tr.count("acme-c1", "bob", "wm3", day)
+	if j := tr.scanned("acme-c1", "ann", "wm4", noon.Add(time.Second)); j.cause != "" {
+		t.Fatalf("ann is the backup; judged %+v", j)
+	}
+	tr.count("acme-c1", "ann", "wm4", day)
+	if n := tally.over["native at_add_limit"]; n != 1 {
+		t.Errorf("%d additions are beyond the ceiling, want 1: a backup has none", n)
 	}
 }
 
