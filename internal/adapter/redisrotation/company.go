@@ -28,9 +28,10 @@ func (r *Rotation) take(ctx context.Context, ref push.Ref, seat roster.Seat, key
 	return granted, nil
 }
 
-// tellLedgers tells the ledgers of members whose draws a Replace found counted,
-// in one round trip. Later, when those draws would be forgotten, no draw from
-// another code may find that they were never made.
+// tellLedgers tells the ledgers of members who were drawn lately what a Replace
+// found counted, in one round trip. When those draws are forgotten, no draw from
+// another code may find that they were never made; and what others gave the
+// members is known the sooner.
 func (r *Rotation) tellLedgers(ctx context.Context, ref push.Ref, seats []roster.Seat, reply []int64) error {
 	if len(reply) < 2 {
 		return errReply

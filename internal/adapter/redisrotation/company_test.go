@@ -102,6 +102,12 @@ func TestTheCompanysCeilingIsSharedByAllCodes(t *testing.T) {
 			draw A li li li
 			set A li:-1:0:5/9
 			draw A li -`,
+		"a set that is written tells what nobody drew": `
+			set A li:-1:0:0/9
+			set B li:-1:0:0/9
+			draw A li
+			set A li:-1:0:7/9
+			draw B li -`,
 		"additions of one code free none of another": `
 			set A li:-1:0:0/9
 			set B li:-1:0:0/9
@@ -321,6 +327,23 @@ func TestATurnThatIsPutBackIntoAnotherSet(t *testing.T) {
 	refuse("ann:-1:0") // not any more
 	f.step("wait", []string{"2s"})
 	f.step("draw", []string{"A", "ann", "ann"})
+}
+
+// A draw asks the ledger after a Replace that it did not see has told it more:
+// what is counted already must not free another draw.
+func TestADrawThatReachesTheLedgerLate(t *testing.T) {
+	f := newFirm(t)
+	f.step("set", []string{"A", "li:-1:0:0/4"})
+	f.step("draw", []string{"A", "li", "li"})
+	late, err := f.rotation.next(t.Context(), f.rotation.keysOf(f.code("A")), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.step("set", []string{"A", "li:-1:2:2/4"})
+	if granted, err := f.rotation.take(t.Context(), f.code("A"), late.seat, ""); !granted || err != nil {
+		t.Fatalf("the third of four: %v, %v", granted, err)
+	}
+	f.step("draw", []string{"A", "li", "-"})
 }
 
 func TestLedgersBelongToTheirTenantAndAreForgotten(t *testing.T) {

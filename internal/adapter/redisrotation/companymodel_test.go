@@ -126,9 +126,10 @@ func (c *company) replace(id string, version int64, set push.Set, now time.Time)
 	m := c.codes[id]
 	for _, seat := range set.Seats {
 		p := m.members[seat.Staff]
-		if seat.Company.Total > 0 && p != nil && p.outstanding > 0 && seat.Counted > p.counted {
-			c.ledgers[seat.Staff].told(id, seat, now)
+		if seat.Company.Total == 0 || p == nil || p.outstanding == 0 && now.Sub(p.last) >= time.Minute {
+			continue
 		}
+		c.ledgers[seat.Staff].told(id, seat, now) // that nothing has changed changes nothing
 	}
 	m.replace(set, now)
 	c.sets[id], c.versions[id] = set, version

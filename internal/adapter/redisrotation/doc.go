@@ -38,9 +38,10 @@
 // The counts of one code alone free what that code has drawn. The company's
 // count also grows by additions that nobody drew, or that another code did.
 // All these numbers only grow within a day, so it does not matter in which order
-// they arrive, and a set whose facts are older does no harm. A Replace that
-// finds draws counted tells the ledger: otherwise they could be forgotten there
-// before another draw from the same code brings the count.
+// they arrive, and a set whose facts are older does no harm. A Replace tells
+// the ledgers of those who were drawn lately when their counts have changed:
+// otherwise counted draws could be forgotten there before another draw from the
+// same code brings the count.
 //
 // A member who is refused has his turn taken back, but not his place in the lap,
 // and is set aside for a second or until the next Replace: with the ceiling

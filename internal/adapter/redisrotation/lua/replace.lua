@@ -8,7 +8,8 @@
 --       5.. staff, headroom, counted, company of each seat in order; company is what is
 --           said of the company's ceiling, '' for none
 -- Returns 1 and the new version, then the numbers (from 1) of the seats with a company's
--- ceiling whose outstanding draws were counted; or 0 and the version that is.
+-- ceiling whose members were drawn lately and have other counts now; or 0 and the version
+-- that is.
 
 local SPAN = 65536 -- positions a lap
 local meta = redis.call('HMGET', KEYS[1], 'version', 'round', 'lap')
@@ -28,8 +29,10 @@ if fresh then lap = lap + 1 end
 local before = {}
 local all = redis.call('HGETALL', KEYS[3])
 for i = 1, #all, 2 do
-  local h, c, o, d, l = string.match(all[i + 1], '^(%S+) (%S+) (%S+) (%S+) (%S+)')
-  before[all[i]] = {headroom = tonumber(h), counted = tonumber(c), out = tonumber(o), drawn = tonumber(d), due = tonumber(l)}
+  local h, c, o, d, l, company = string.match(all[i + 1], '^(%S+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
+  before[all[i]] = {
+    headroom = tonumber(h), counted = tonumber(c), out = tonumber(o), drawn = tonumber(d), due = tonumber(l), company = company,
+  }
 end
 
 redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
@@ -48,7 +51,8 @@ for i = 5, #ARGV, 4 do
   seats[#seats + 1] = ARGV[i]
   local staff, headroom, counted = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   local m = before[staff] or {counted = counted, out = 0, drawn = 0, due = lap}
-  if ARGV[i + 3] ~= '' and m.out > 0 and counted > m.counted then
+  local lately = m.out > 0 or now - m.drawn < tonumber(ARGV[4])
+  if ARGV[i + 3] ~= '' and lately and (counted ~= m.counted or ARGV[i + 3] ~= m.company) then
     reply[#reply + 1] = (i - 1) / 4
   end
   m.out = math.max(0, m.out - math.max(0, counted - m.counted))
