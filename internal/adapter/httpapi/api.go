@@ -29,13 +29,14 @@ type Options struct {
 
 // API serves /v1. It is safe for concurrent use.
 type API struct {
-	o   Options
-	mux *http.ServeMux
+	o       Options
+	mux     *http.ServeMux
+	imports chan struct{} // an entry for each that is worked on
 }
 
 // New returns an API.
 func New(o Options) *API {
-	a := &API{o: o, mux: http.NewServeMux()}
+	a := &API{o: o, mux: http.NewServeMux(), imports: make(chan struct{}, maxImports)}
 	for _, one := range a.routes() {
 		a.mux.Handle(one.String(), a.guarded(one))
 	}

@@ -56,7 +56,7 @@ func (g *Gate) admit(r *http.Request) (access.Grant, *problem) {
 		return access.Grant{}, unavailable("tokens cannot be checked just now")
 	}
 	if wait := g.paces.wait(grant.Token); wait > 0 {
-		return access.Grant{}, tooMany(wait)
+		return access.Grant{}, tooMany("the token asks more often than it may", wait)
 	}
 	return grant, nil
 }

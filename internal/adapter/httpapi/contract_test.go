@@ -175,4 +175,3 @@ func (o operation) values(path string) map[string]string {
 	}
 	return values
 }
-

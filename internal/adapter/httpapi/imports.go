@@ -19,8 +19,11 @@ const (
 	maxChunkBytes = 4 << 20
 	// maxRefusals is how many refused lines are told apart; all are counted.
 	maxRefusals = 100
-	// lineTime is how long the client may take for a chunk.
-	lineTime = time.Minute
+	// chunkTime is how long a chunk may take to arrive and to be stored.
+	chunkTime = time.Minute
+	// maxImports is how many imports a process works on at once: each holds a
+	// chunk, and the store has others to serve.
+	maxImports = 8
 )
 
 // importBody says how far an import came. Every line up to LastLine is stored,
@@ -124,12 +127,16 @@ func runImport[E any](ctx context.Context, a *API, r *request, kind importing[E]
 	if _, err := a.tenantOf(ctx, r); err != nil {
 		return answer{}, err
 	}
+	select {
+	case a.imports <- struct{}{}:
+		defer func() { <-a.imports }()
+	default:
+		return answer{}, tooMany("as many imports are worked on as may be at once", 5*time.Second)
+	}
 	body := importBody{Errors: []lineProblem{}}
 	lines := &lineReader{from: bufio.NewReaderSize(r.Body, 64<<10)}
-	connection := http.NewResponseController(r.w)
 	for {
-		// A server without deadlines of its own has nothing to move on.
-		_ = connection.SetReadDeadline(a.o.Now().Add(lineTime))
+		r.allow(a.o.Now().Add(chunkTime))
 		part, readErr := readChunk(lines, kind, &body)
 		if err := storeChunk(part, kind, &body); err != nil {
 			return answer{}, a.stopped(a.problemOf(ctx, err), body)

@@ -170,3 +170,22 @@ func TestImportsAreBounded(t *testing.T) {
 		newRig(t).wantProblem(t, c, 404, "unknown_tenant")
 	})
 }
+
+// Each import in hand holds a place; who finds none is told to come again.
+func TestImportsAtOnceAreBounded(t *testing.T) {
+	r := newRig(t)
+	depth, refused := 0, false
+	r.events.before = func() {
+		depth++
+		got := r.do(t, importOf("codes", codeLine(fmt.Sprint("n", depth))))
+		if got.status == 429 && got.header.Get("Retry-After") != "" {
+			refused = true
+		}
+	}
+	r.want(t, importOf("codes", codeLine("n")), 200)
+	if depth != 8 || !refused {
+		t.Errorf("%d imports are worked on at once, one was refused: %v", depth, refused)
+	}
+	r.events.before = nil
+	r.want(t, importOf("codes", codeLine("n")), 200)
+}

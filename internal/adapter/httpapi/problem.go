@@ -99,8 +99,8 @@ func unavailable(detail string) *problem {
 	return p
 }
 
-func tooMany(wait time.Duration) *problem {
-	p := newProblem(http.StatusTooManyRequests, codeTooMany, "the token asks more often than it may")
+func tooMany(detail string, wait time.Duration) *problem {
+	p := newProblem(http.StatusTooManyRequests, codeTooMany, detail)
 	p.retryAfter = wait
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/access"
 	"github.com/rollcall-dev/rollcall/internal/registry"
@@ -40,6 +41,15 @@ type request struct {
 	grant access.Grant
 	body  []byte // of JSON, whole; lines are read by their handler
 	w     http.ResponseWriter
+}
+
+// allow lets the client take until an instant to send and to take in what is
+// next. The server's own come back with the connection's next request, for which
+// it needs a ReadTimeout and a WriteTimeout.
+func (r *request) allow(until time.Time) {
+	connection := http.NewResponseController(r.w)
+	_ = connection.SetReadDeadline(until)
+	_ = connection.SetWriteDeadline(until)
 }
 
 func (r *request) tenant() string { return r.PathValue("tenant") }
@@ -147,8 +157,13 @@ func checkMedia(r *http.Request, media string) error {
 	return nil
 }
 
-// MaxBody is the most bytes of a JSON body.
-const MaxBody = 256 << 10
+const (
+	// MaxBody is the most bytes of a JSON body.
+	MaxBody = 256 << 10
+	// requestTime is how long a request that is no import may take, from its
+	// head to the end of its answer.
+	requestTime = time.Minute
+)
 
 // readBody reads a JSON body whole. Lines stay to be read, within their limit;
 // a route without a body takes none.
@@ -162,6 +177,7 @@ func (a *API) readBody(w http.ResponseWriter, r *request, media string) error {
 	default:
 		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 	}
+	r.allow(a.o.Now().Add(requestTime))
 	var body bytes.Buffer
 	if _, err := body.ReadFrom(r.Body); err != nil {
 		return bodyProblem(err)
