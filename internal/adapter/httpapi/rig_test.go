@@ -149,11 +149,16 @@ func (r *rig) do(t *testing.T, c call) reply {
 
 func send(t *testing.T, h http.Handler, c call) reply {
 	t.Helper()
-	recorder := httptest.NewRecorder()
-	h.ServeHTTP(recorder, c.request())
-	got := reply{status: recorder.Code, header: recorder.Header(), body: recorder.Body.Bytes()}
+	got := serve(h, c)
 	theContract(t).check(t, c, got)
 	return got
+}
+
+// serve sends a call and holds the answer to nothing.
+func serve(h http.Handler, c call) reply {
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(recorder, c.request())
+	return reply{status: recorder.Code, header: recorder.Header(), body: recorder.Body.Bytes()}
 }
 
 // into reads a JSON answer.
