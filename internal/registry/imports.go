@@ -69,7 +69,7 @@ func (r *Registry) storeStaff(ctx context.Context, tenant string, writes []Staff
 	if len(writes) == 0 {
 		return nil
 	}
-	stamp := newStamp()
+	stamp := r.newStamp()
 	if err := r.o.Facts.EditStaff(ctx, tenant, writes, stamp); err != nil {
 		return err
 	}
@@ -77,6 +77,11 @@ func (r *Registry) storeStaff(ctx context.Context, tenant string, writes []Staff
 	for i, edit := range writes {
 		ids[i] = edit.Staff
 	}
+	return r.announceStaff(ctx, tenant, ids, why, stamp)
+}
+
+// announceStaff requests fan-outs for the staff members of one write.
+func (r *Registry) announceStaff(ctx context.Context, tenant string, ids []string, why, stamp string) error {
 	scopes := []string{""}
 	if len(ids) <= wholeTenantAbove {
 		scopes = ids
@@ -86,7 +91,7 @@ func (r *Registry) storeStaff(ctx context.Context, tenant string, writes []Staff
 			return err
 		}
 	}
-	// If this fails the next import announces once more than it needs to.
+	// If this fails the next one announces once more than it needs to.
 	_ = r.o.Facts.StaffAnnounced(ctx, tenant, ids, stamp)
 	return nil
 }

@@ -41,6 +41,13 @@ type Code struct {
 	DeletedAt time.Time
 }
 
+// LeftBehind is a staff member, or a tenant, that was written and of which
+// nobody was told: who wrote it has died, or could not reach anybody.
+type LeftBehind struct {
+	fanout.Scope
+	Stamp string
+}
+
 // Page asks for a part of a list in the order of its IDs.
 type Page struct {
 	After string // the last ID of the page before; "" begins
@@ -68,6 +75,9 @@ type Facts interface {
 	// the stamp.
 	TenantAnnounced(ctx context.Context, tenant, stamp string) error
 	StaffAnnounced(ctx context.Context, tenant string, ids []string, stamp string) error
+	// LeftBehind returns what carries a stamp that sorts before one, at most
+	// limit of each collection.
+	LeftBehind(ctx context.Context, before string, limit int) ([]LeftBehind, error)
 	// CodesOf returns those of the codes named that the tenant has.
 	CodesOf(ctx context.Context, tenant string, ids []string) (map[string]Code, error)
 	// PutCodes changes codes, each named once, and makes those that are not

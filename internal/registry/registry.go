@@ -65,8 +65,13 @@ func (e *UnannouncedError) Error() string {
 // Unwrap returns the cause.
 func (e *UnannouncedError) Unwrap() error { return e.Err }
 
-// newStamp names one write.
-func newStamp() string { return rand.Text() }
+// stampTime begins a stamp: stamps sort by their time.
+const stampTime = "20060102T150405Z"
+
+// newStamp names one write. It begins with the second of the write.
+func (r *Registry) newStamp() string { return stampAt(r.o.Now()) + "-" + rand.Text() }
+
+func stampAt(t time.Time) string { return t.UTC().Format(stampTime) }
 
 // announceCode publishes for one code.
 func (r *Registry) announceCode(ctx context.Context, ref push.Ref, why string) (Place, error) {

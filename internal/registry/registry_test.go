@@ -309,6 +309,34 @@ func TestALargeImportOfStaffIsOneFanOut(t *testing.T) {
 	r.wantAnnounced(t, "fan-out acme/ why")
 }
 
+// Who wrote a fact died before anybody was told: the sweep tells, once the
+// writer is surely dead.
+func TestSweepAnnouncesWhatWasLeftBehind(t *testing.T) {
+	r := newRig(t)
+	r.announced.err = errAway
+	_, _ = r.PutTenant(r.ctx, registry.TenantEdit{Tenant: "acme", DailyTotal: registry.To(5)}, "why")
+	_, _ = r.ChangeStaff(r.ctx, "acme", registry.StaffEdit{Staff: "li.na", Resigned: registry.To(true)}, "why")
+	r.announced.err = nil
+	sweep := func(want int) {
+		t.Helper()
+		if got, err := r.Sweep(r.ctx); err != nil || got != want {
+			t.Errorf("Sweep: %d, %v; want %d", got, err, want)
+		}
+	}
+	sweep(0)
+	r.wantAnnounced(t)
+	r.now = r.now.Add(2*time.Minute + time.Second)
+	r.announced.err = errAway
+	if _, err := r.Sweep(r.ctx); !errors.Is(err, errAway) {
+		t.Errorf("Sweep without a store of fan-outs: %v", err)
+	}
+	r.announced.err = nil
+	sweep(2)
+	r.wantAnnounced(t, "fan-out acme/ left_unannounced", "fan-out acme/li.na left_unannounced")
+	sweep(0)
+	r.wantAnnounced(t)
+}
+
 func TestImportCodes(t *testing.T) {
 	r := newRig(t)
 	with := func(id, configID string) registry.CodeEdit {
@@ -363,6 +391,7 @@ func TestAnImportThatCouldNotAnnounce(t *testing.T) {
 type rig struct {
 	*registry.Registry
 	ctx       context.Context
+	now       time.Time
 	facts     *registrytest.Memory
 	announced *announced
 	ways      *ways
@@ -370,8 +399,9 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	now := func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) }
-	r := &rig{ctx: t.Context(), facts: registrytest.NewMemory(now), announced: &announced{}}
+	r := &rig{ctx: t.Context(), now: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), announced: &announced{}}
+	now := func() time.Time { return r.now }
+	r.facts = registrytest.NewMemory(now)
 	r.ways = &ways{facts: r.facts}
 	r.Registry = registry.New(registry.Options{
 		Facts: r.facts, Publisher: r.announced, FanOuts: r.announced, Ways: r.ways, Now: now,

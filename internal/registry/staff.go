@@ -60,7 +60,7 @@ func (r *Registry) editStaff(ctx context.Context, out Outcome, tenant string, be
 	if !out.Changed && before.Unannounced == "" {
 		return out, nil
 	}
-	stamp := newStamp()
+	stamp := r.newStamp()
 	if err := write(ctx, tenant, edit, stamp); err != nil {
 		return Outcome{}, err
 	}

@@ -26,7 +26,7 @@ func (r *Registry) PutTenant(ctx context.Context, edit TenantEdit, why string) (
 	if !out.Changed && before.Unannounced == "" {
 		return out, nil
 	}
-	stamp := newStamp()
+	stamp := r.newStamp()
 	if err := r.o.Facts.EditTenant(ctx, edit, stamp); err != nil {
 		return Outcome{}, err
 	}
@@ -44,7 +44,7 @@ func (r *Registry) ChangeTenant(ctx context.Context, edit TenantEdit, why string
 // Recompute has every code of a tenant recomputed, for a reason that is not a
 // fact of roster's.
 func (r *Registry) Recompute(ctx context.Context, tenant, why string) (Outcome, error) {
-	ticket, err := r.fanOut(ctx, fanout.Scope{Tenant: tenant}, why, newStamp())
+	ticket, err := r.fanOut(ctx, fanout.Scope{Tenant: tenant}, why, r.newStamp())
 	return Outcome{Published: ByFanOut, FanOut: ticket}, err
 }
 

@@ -51,10 +51,7 @@ func NewAPI(cfg config.Config, parts APIParts) (*API, error) {
 	verifier := access.NewVerifier(parts.DB.Tokens(), access.VerifierOptions{
 		Fresh: cfg.API.TokenFresh, Grace: cfg.API.TokenGrace, Max: cfg.API.TokensKept, Now: time.Now,
 	})
-	facts := registry.New(registry.Options{
-		Facts: parts.DB.Registry(), Publisher: parts.Publisher, FanOuts: parts.FanOuts,
-		Ways: parts.Ways, Now: time.Now,
-	})
+	facts := newRegistry(parts.DB, parts.Publisher, parts.FanOuts, parts.Ways)
 	handler := httpapi.New(httpapi.Options{
 		Registry: facts, FanOuts: parts.DB.FanOuts(), Secrets: tenantSecrets{parts.DB}, Answers: parts.DB.Answers(),
 		Gate:     httpapi.NewGate(verifier, httpapi.Pace{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, observer),
@@ -62,6 +59,18 @@ func NewAPI(cfg config.Config, parts APIParts) (*API, error) {
 	})
 	draws := httpapi.NewGate(verifier, httpapi.Pace{PerSecond: cfg.API.DrawRate, Burst: cfg.API.DrawBurst}, observer)
 	return &API{Handler: handler, Draws: draws}, nil
+}
+
+// FactsSweepEvery is how often a keeper sweeps with registry.Registry.Sweep.
+const FactsSweepEvery = 30 * time.Second
+
+// newRegistry puts the writing of facts together: for the API, and for the
+// keeper, which announces what a process that died did not. The keeper makes no
+// contact ways by it; ways may be nil there.
+func newRegistry(db *mongostore.Database, publisher registry.Publisher, fanOuts fanout.Requester, ways registry.Ways) *registry.Registry {
+	return registry.New(registry.Options{
+		Facts: db.Registry(), Publisher: publisher, FanOuts: fanOuts, Ways: ways, Now: time.Now,
+	})
 }
 
 // tenantSecrets keeps secrets in MongoDB.

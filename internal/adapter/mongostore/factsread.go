@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
@@ -102,6 +105,27 @@ func (r *Registry) findStaff(ctx context.Context, filter bson.D, opts *options.F
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// LeftBehind finds tenants and staff by their stamps, in the index that holds
+// only what has one.
+func (r *Registry) LeftBehind(ctx context.Context, before string, limit int) ([]registry.LeftBehind, error) {
+	old := bson.D{kv(unannounced, bson.D{kv("$gt", ""), kv("$lt", before)})}
+	var left []registry.LeftBehind
+	for _, from := range []*mongo.Collection{r.tenants, r.staff} {
+		docs, err := findAll[struct {
+			ID    string `bson:"_id"`
+			Stamp string `bson:"unannounced"`
+		}](ctx, from, old, page(limit).SetSort(bson.D{kv(unannounced, 1)}).SetProjection(fields([]string{unannounced})))
+		if err != nil {
+			return nil, fmt.Errorf("find what was left unannounced: %w", err)
+		}
+		for _, doc := range docs {
+			tenant, staff, _ := strings.Cut(doc.ID, "/")
+			left = append(left, registry.LeftBehind{Scope: fanout.Scope{Tenant: tenant, Staff: staff}, Stamp: doc.Stamp})
+		}
+	}
+	return left, nil
 }
 
 // CodesOf reads codes of a tenant.

@@ -54,6 +54,9 @@ var indexes = []struct {
 	{codesCollection, "tenant_config", bson.D{kv("tenant", 1), kv("config_id", 1)}, options.Index},
 	{waysCollection, "due", bson.D{kv("due", 1)}, sparse},
 	{waysCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, having("due")},
+	// Registry.LeftBehind.
+	{tenantsCollection, "unannounced", bson.D{kv(unannounced, 1)}, sparse},
+	{staffCollection, "unannounced", bson.D{kv(unannounced, 1)}, sparse},
 	// Answers: an answer is forgotten at its instant.
 	{idempotencyCollection, "expired", bson.D{kv("expires", 1)}, expiring(0)},
 	// Dirty.DueTenants, DueOf: a tenant's storm is not in another's way.

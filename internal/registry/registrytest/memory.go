@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
@@ -181,6 +182,29 @@ func (m *Memory) StaffAnnounced(_ context.Context, tenant string, ids []string, 
 		}
 	}
 	return nil
+}
+
+// LeftBehind returns what carries a stamp that sorts before one.
+func (m *Memory) LeftBehind(_ context.Context, before string, limit int) ([]registry.LeftBehind, error) {
+	end, err := m.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	var tenants, staff []registry.LeftBehind
+	for id, t := range m.tenants {
+		if t.Unannounced != "" && t.Unannounced < before {
+			tenants = append(tenants, registry.LeftBehind{Scope: fanout.Scope{Tenant: id}, Stamp: t.Unannounced})
+		}
+	}
+	for tenant, all := range m.staff {
+		for id, s := range all {
+			if s.Unannounced != "" && s.Unannounced < before {
+				staff = append(staff, registry.LeftBehind{Scope: fanout.Scope{Tenant: tenant, Staff: id}, Stamp: s.Unannounced})
+			}
+		}
+	}
+	return slices.Concat(tenants[:min(len(tenants), limit)], staff[:min(len(staff), limit)]), nil
 }
 
 // CodesOf returns those that the tenant has.

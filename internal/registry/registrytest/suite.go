@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
@@ -24,6 +25,7 @@ var factsTests = map[string]factsTest{
 	"a tenant is made, changed and read":                   tenantPut,
 	"a field that an edit does not name stays":             tenantFieldsStay,
 	"the stamp of a write is cleared by its own name only": stamps,
+	"what was left behind is found by its age":             leftBehind,
 	"staff are made, changed and read":                     staffPut,
 	"a change of a staff member who is not there":          staffUnknown,
 	"a schedule is removed, a quarantine ended":            staffRemovals,
@@ -129,6 +131,24 @@ func stampsAre(t *testing.T, f registry.Facts, tenant string, staff map[string]s
 		have[id] = one.Unannounced
 	}
 	wantSame(t, "stamps", staff, have)
+}
+
+func leftBehind(t *testing.T, f registry.Facts) {
+	ctx := t.Context()
+	must(t, f.EditTenant(ctx, registry.TenantEdit{Tenant: "acme"}, "1-old"))
+	must(t, f.EditTenant(ctx, registry.TenantEdit{Tenant: "globex"}, "2-young"))
+	must(t, f.EditTenant(ctx, registry.TenantEdit{Tenant: "initech"}, "1-told"))
+	must(t, f.TenantAnnounced(ctx, "initech", "1-told"))
+	must(t, f.EditStaff(ctx, "acme", []registry.StaffEdit{{Staff: "li/na"}}, "1-old"))
+	must(t, f.EditStaff(ctx, "globex", []registry.StaffEdit{{Staff: "wang"}}, "2-young"))
+	got, err := f.LeftBehind(ctx, "2", 10)
+	must(t, err)
+	wantSame(t, "left behind", []registry.LeftBehind{
+		{Scope: fanout.Scope{Tenant: "acme"}, Stamp: "1-old"}, {Scope: fanout.Scope{Tenant: "acme", Staff: "li/na"}, Stamp: "1-old"},
+	}, got)
+	got, err = f.LeftBehind(ctx, "1", 10)
+	must(t, err)
+	wantSame(t, "left behind before that", nil, got)
 }
 
 func officeHours() *roster.Schedule {
