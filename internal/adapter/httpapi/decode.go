@@ -18,6 +18,9 @@ import (
 // second document.
 func decode[T any](body []byte) (T, error) {
 	var into, none T
+	if string(bytes.TrimSpace(body)) == "null" { // which decodes into anything
+		return none, wrong(http.StatusBadRequest, codeMalformed, "", "null", jsonKind(reflect.TypeFor[T]()))
+	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&into); err != nil {

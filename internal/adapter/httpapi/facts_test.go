@@ -102,6 +102,7 @@ func TestWritesSayWhatFollows(t *testing.T) {
 		"a new member":    {put(acme+"/staff/%E5%A8%9C", `{}`), 201, "fan_out", "acme/娜", acme + "/staff/%E5%A8%9C"},
 		"presence":        {put(acme+"/staff/zhang.san/presence", `{"presence":"offline"}`), 200, "fan_out", "acme/zhang.san", ""},
 		"a schedule":      {put(acme+"/staff/zhang.san/schedule", `{"schedule":{"weekly":[]}}`), 200, "fan_out", "acme/zhang.san", ""},
+		"no schedule":     {put(acme+"/staff/zhang.san/schedule", `{"schedule":null}`), 200, "not_needed", "", ""},
 		"a resignation":   {put(acme+"/staff/zhang.san/resigned", `{"resigned":true}`), 200, "fan_out", "acme/zhang.san", ""},
 		"a new code":      {put(acme+"/codes/new", `{"config_id":"cfg","family":"native"}`), 201, "broker", "", acme + "/codes/new"},
 		"switches":        {put(acme+"/codes/c-1/switches", `{"add_limit":true}`), 200, "broker", "", ""},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rollcall-dev/rollcall/internal/adapter/httpapi"
 	"github.com/rollcall-dev/rollcall/internal/publish"
 )
 
@@ -188,4 +189,31 @@ func TestImportsAtOnceAreBounded(t *testing.T) {
 	}
 	r.events.before = nil
 	r.want(t, importOf("codes", codeLine("n")), 200)
+}
+
+// Whatever is sent, an import accounts for every line and answers as documented.
+func FuzzImport(f *testing.F) {
+	for _, seed := range []string{
+		"", "\n", "{}", "null", staffLine("a") + "\n" + staffLine("a"), staffLine("a") + "\r\n\r\n" + staffLine("b"), "[1]\n{\"staff\":5}\n\x00",
+		`{"staff":"a","schedule":{"weekly":[[{"from":-1,"to":99999}]],"special":{"2026":[]}}}`, strings.Repeat("x", httpapi.MaxLine) + "\n{}",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		c := importOf("staff", body)
+		got := newRig(t).do(t, c)
+		var in *imported
+		switch got.status {
+		case 200:
+			all := into[imported](t, got)
+			in = &all
+		case 413, 422:
+			in = into[problem](t, got).Import
+		default:
+			t.Fatalf("answers %d %s", got.status, got.body)
+		}
+		if lines := strings.Count(body, "\n") + 1; in.LastLine > lines || in.Stored+in.Unchanged+in.Refused > in.LastLine {
+			t.Errorf("%d lines: %+v", lines, in)
+		}
+	})
 }

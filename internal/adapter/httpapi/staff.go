@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -130,8 +131,23 @@ func (a *API) putPresence(ctx context.Context, r *request) (answer, error) {
 	return a.changeStaff(ctx, r, registry.StaffEdit{Presence: registry.To(presence)}, why)
 }
 
+// scheduleIn tells a schedule that is left out from none at all, which is null.
 type scheduleIn struct {
-	Schedule *scheduleBody `json:"schedule"`
+	Schedule json.RawMessage `json:"schedule"`
+}
+
+func (in scheduleIn) schedule() (*roster.Schedule, error) {
+	switch string(in.Schedule) {
+	case "":
+		return nil, &roster.InvalidError{Field: "schedule", Want: "a schedule, or null for none"}
+	case "null":
+		return nil, nil
+	}
+	body, err := decode[scheduleBody](in.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	return body.schedule()
 }
 
 func (a *API) putSchedule(ctx context.Context, r *request) (answer, error) {
@@ -139,7 +155,7 @@ func (a *API) putSchedule(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	schedule, err := body.Schedule.schedule()
+	schedule, err := body.schedule()
 	if err != nil {
 		return answer{}, err
 	}
@@ -147,7 +163,7 @@ func (a *API) putSchedule(ctx context.Context, r *request) (answer, error) {
 }
 
 type resignedBody struct {
-	Resigned bool `json:"resigned"`
+	Resigned *bool `json:"resigned"`
 }
 
 func (a *API) putResigned(ctx context.Context, r *request) (answer, error) {
@@ -155,11 +171,14 @@ func (a *API) putResigned(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if body.Resigned == nil {
+		return answer{}, &roster.InvalidError{Field: "resigned", Want: "true or false"}
+	}
 	why := "staff_returned"
-	if body.Resigned {
+	if *body.Resigned {
 		why = "staff_resigned"
 	}
-	return a.changeStaff(ctx, r, registry.StaffEdit{Resigned: registry.To(body.Resigned)}, why)
+	return a.changeStaff(ctx, r, registry.StaffEdit{Resigned: registry.To(*body.Resigned)}, why)
 }
 
 func (a *API) deleteQuarantine(ctx context.Context, r *request) (answer, error) {
