@@ -20,7 +20,8 @@ import (
 )
 
 // From facts in MongoDB to answers: nobody has pushed these codes yet, so each
-// set is made by the first draw that misses it.
+// set is made by the first draw that misses it. Both members have a daily total
+// of three, which the codes share.
 func TestFromTheFactsToTheAnswer(t *testing.T) {
 	db, err := mongostore.Open(mongostore.Options{URI: stacktest.MongoURI(t), Database: "draw_" + rand.Text(), Timeout: 20 * time.Second})
 	if err != nil {
@@ -39,6 +40,7 @@ func TestFromTheFactsToTheAnswer(t *testing.T) {
 		{"POST /v1/draw/quota", "200 wang lap 0"},
 		{"POST /v1/draw/quota", "200 wang lap 1"},
 		{"POST /v1/draw/quota", "409 nobody_free"},
+		{"POST /v1/draw/sequenced", "409 nobody_free"},
 		{"POST /v1/draw/native", "422 not_drawn"},
 		{"POST /v1/draw/native", "422 not_drawn"},
 		{"POST /v1/draw/deleted", "410 deleted"},
@@ -46,6 +48,7 @@ func TestFromTheFactsToTheAnswer(t *testing.T) {
 		{"POST /v1/draw/nothing", "404 unknown_code"},
 		{"GET /v1/draw/globex-code", "404 unknown_code"},
 		{"GET /v1/draw/quota", "200 wang wang li.na"},
+		{"GET /v1/draw/sequenced", "200 li.na wang li.na"},
 		{"GET /v1/draw/native", "200 "},
 	}
 	for _, tt := range tests {
@@ -70,7 +73,7 @@ func seed(t *testing.T, facts *mongostore.Facts) {
 	quota.Switches.AddLimit, deleted.Deleted = true, true
 	codes := []roster.Code{code("sequenced", "acme", roster.Sequenced), quota, code("native", "acme", roster.Native), deleted, code("globex-code", "globex", roster.Sequenced)}
 	for _, tenant := range []string{"acme", "globex"} {
-		if err := facts.PutTenant(t.Context(), roster.Tenant{ID: tenant}); err != nil {
+		if err := facts.PutTenant(t.Context(), roster.Tenant{ID: tenant, DailyTotal: 3}); err != nil {
 			t.Fatal(err)
 		}
 		if err := facts.PutStaff(t.Context(), tenant, roster.Staff{ID: "li.na"}, roster.Staff{ID: "wang"}); err != nil {

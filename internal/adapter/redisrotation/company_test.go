@@ -61,6 +61,34 @@ func TestTheCompanysCeilingIsSharedByAllCodes(t *testing.T) {
 			draw A wang wang
 			wait 60s
 			draw A li wang`,
+		"each comes back in his time": `
+			set A li:-1:0:0/1 wang:-1:0:0/2 ann:-1:0
+			set B li:-1:0:0/1 wang:-1:0:0/2
+			draw B li
+			wait 59200ms
+			draw B wang
+			draw A wang ann
+			wait 500ms
+			draw A ann
+			wait 600ms
+			draw A li
+			wait 64s
+			draw A li wang ann`,
+		"who has left does not come back": `
+			set A li:-1:0:0/1 ann:-1:0
+			set B li:-1:0:0/1
+			draw B li
+			draw A ann
+			set A ann:-1:0
+			wait 61s
+			draw A ann ann`,
+		"who comes back does so once": `
+			set A li:1:0:0/2 ann:-1:0
+			set B li:-1:0:0/2
+			draw B li li
+			draw A ann
+			wait 60s
+			draw A li ann ann`,
 		"nobody else is free, for a second": `
 			set A li:-1:0:0/1
 			set B li:-1:0:0/1
@@ -108,6 +136,25 @@ func TestTheCompanysCeilingIsSharedByAllCodes(t *testing.T) {
 			draw A li
 			set A li:-1:0:7/9
 			draw B li -`,
+		"also when all that was drawn is counted": `
+			set A li:-1:0:0/9
+			set B li:-1:0:0/9
+			draw A li
+			set A li:-1:1:1/9
+			set A li:-1:1:8/9
+			draw B li -`,
+		"draws that are counted when they were nearly forgotten": `
+			set A li:-1:0:0/5
+			set B li:-1:0:0/5
+			draw A li li li li
+			wait 61s
+			set A li:-1:4:4/5
+			draw B li -`,
+		"more customers than were drawn free no more than was drawn": `
+			set A li:-1:0:0/5
+			draw A li
+			set A li:-1:3:3/5
+			draw A li li -`,
 		"additions of one code free none of another": `
 			set A li:-1:0:0/9
 			set B li:-1:0:0/9
@@ -282,6 +329,28 @@ func TestAnAnswerThatTheTotalRefuses(t *testing.T) {
 	}
 }
 
+// The set was replaced since the answer that the total refuses was given: he is
+// set aside at the place that he has now.
+func TestAnOldAnswerThatTheTotalRefuses(t *testing.T) {
+	f := newFirm(t)
+	f.step("set", []string{"A", "ann:-1:0", "li:-1:0:0/1"})
+	f.step("set", []string{"B", "li:-1:0:0/1"})
+	f.step("draw", []string{"A", "ann"})
+	if _, err := f.rotation.next(t.Context(), f.rotation.keysOf(f.ref), "k1"); err != nil {
+		t.Fatal(err)
+	}
+	f.step("draw", []string{"B", "li"})
+	f.step("set", []string{"A", "li:-1:0:0/1", "ann:-1:0"})
+	if got := f.takes("k1"); got != "ann" {
+		t.Errorf("instead of him: %s", got)
+	}
+	f.step("wait", []string{"60s"})
+	turn, err := f.rotation.Draw(t.Context(), f.ref, "")
+	if want := (draw.Turn{Staff: "li", Lap: 2}); turn != want || err != nil {
+		t.Errorf("later: %+v, %v, want %+v", turn, err, want)
+	}
+}
+
 // Two attempts at one request are refused at the same time: one of them takes
 // the turn back.
 func TestATurnIsPutBackOnce(t *testing.T) {
@@ -324,6 +393,9 @@ func TestATurnThatIsPutBackIntoAnotherSet(t *testing.T) {
 	}
 	refuse("li:2:0:0/9", "ann:-1:0") // still with all of his headroom, at the place that he has now
 	f.step("draw", []string{"A", "li", "ann"})
+	refuse("li:1:2:0/9", "ann:-1:0") // this very turn was counted too
+	f.step("draw", []string{"A", "ann", "li", "ann", "ann"})
+	f.step("set", []string{"A", "ann:-1:0", "li:9:2:0/9"})
 	refuse("ann:-1:0") // not any more
 	f.step("wait", []string{"2s"})
 	f.step("draw", []string{"A", "ann", "ann"})

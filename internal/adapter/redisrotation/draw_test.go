@@ -64,6 +64,20 @@ func TestARepeatTakesNothing(t *testing.T) {
 	}
 }
 
+// Nothing is known any more of the member whom the answer names.
+func TestAnAnswerOutlivesItsMember(t *testing.T) {
+	h := newHarness(t)
+	h.step("set", []string{"a"})
+	h.take("k1")
+	h.now = h.now.Add(time.Minute)
+	h.step("set", []string{"b"})
+	h.takes("", "")
+	h.step("set", []string{"b"})
+	if got := h.take("k1"); got != "a*" {
+		t.Errorf("the answer again: %s", got)
+	}
+}
+
 func TestAnAnswerIsForgotten(t *testing.T) {
 	h := newHarness(t)
 	h.step("set", []string{"a", "b"})

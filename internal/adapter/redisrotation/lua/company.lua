@@ -41,7 +41,7 @@ end
 if day * 1000000 <= now then counted = 0 end -- of a day that is over
 local ends = tonumber(ARGV[7])
 if ends * 1000000 > now then
-  counted, day = math.max(counted, tonumber(ARGV[6])), math.max(day, ends)
+  counted, day = math.max(counted, tonumber(ARGV[6])), ends
 end
 local grown = math.max(0, ARGV[4] - (before.counted or ARGV[4]))
 local own = {

@@ -36,7 +36,6 @@ for i = 1, #all, 2 do
 end
 
 redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
-redis.call('HDEL', KEYS[1], 'back')
 local function keep(staff, m)
   local line = string.format('%.0f %.0f %.0f %.0f %.0f %s', m.headroom, m.counted, m.out, m.drawn, m.due, m.company or '')
   redis.call('HSET', KEYS[3], staff, line)
