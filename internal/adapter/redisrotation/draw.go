@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/draw"
 	"github.com/rollcall-dev/rollcall/internal/push"
@@ -17,14 +16,9 @@ var (
 	_ draw.Trail = (*Rotation)(nil)
 )
 
-const (
-	// maxPassed bounds how many members one draw passes over. Each of them is
-	// put aside for all who draw, so the next draw begins where this one ended.
-	maxPassed = 32
-	// asideFor is how long a member whom the company's ceiling refused is not
-	// tried again, unless a Replace brings him back sooner.
-	asideFor = time.Second
-)
+// maxPassed bounds how many members one draw passes over. Each of them is put
+// aside for all who draw, so the next draw begins where this one ended.
+const maxPassed = 32
 
 // Draw takes the next member in order and one of his headroom, in one round
 // trip, or two where the company has a daily total. A member whose codes have
@@ -77,18 +71,6 @@ func (r *Rotation) next(ctx context.Context, k keys, key string) (drawn, error) 
 		return drawn{}, err
 	}
 	return parseDrawn(res)
-}
-
-// putBack undoes a turn that the company's ceiling refused.
-func (r *Rotation) putBack(ctx context.Context, k keys, refused drawn, key string) error {
-	turn := refused.turn
-	text := fmt.Sprintf("%d %d %d %s", turn.Round, turn.Lap, turn.Position, turn.Staff)
-	err := putBackScript.Run(ctx, r.client, k.answering(key),
-		r.now(), turn.Staff, turn.Position, text, refused.version, asideFor.Microseconds()).Err()
-	if err != nil {
-		return fmt.Errorf("put %s back, who is at the company's ceiling: %w", turn.Staff, err)
-	}
-	return nil
 }
 
 // answering are all keys, and that of a request's answer if the request has a

@@ -131,7 +131,10 @@ func BenchmarkDrawOneHotCode(b *testing.B) {
 		keyed bool
 		total int
 	}{
-		{"bare", 0, false, 0}, {"trail", 50, false, 0}, {"key", 0, true, 0}, {"trail and key", 50, true, 0},
+		{"bare", 0, false, 0},
+		{"trail", 50, false, 0},
+		{"key", 0, true, 0},
+		{"trail and key", 50, true, 0},
 		{"trail, key and a company's total", 50, true, 1 << 30},
 	} {
 		b.Run(way.name, func(b *testing.B) {
