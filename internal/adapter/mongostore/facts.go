@@ -92,7 +92,7 @@ func (f *Facts) PutCodes(ctx context.Context, codes ...roster.Code) error {
 		if err != nil {
 			return fmt.Errorf("put code %s: %w", code.ID, err)
 		}
-		writes = append(writes, write{id: code.ID, also: bson.D{kv("tenant", code.Tenant)}, update: update})
+		writes = append(writes, write{id: code.ID, also: ofTenantOrNobody(code.Tenant), update: update})
 	}
 	err := writeAll(ctx, f.codes, writes)
 	if mongo.IsDuplicateKeyError(err) {
@@ -102,6 +102,12 @@ func (f *Facts) PutCodes(ctx context.Context, codes ...roster.Code) error {
 		return fmt.Errorf("put codes: %w", err)
 	}
 	return nil
+}
+
+// ofTenantOrNobody is the condition that a document is the tenant's, or that no
+// producer has written yet whose it is.
+func ofTenantOrNobody(tenant string) bson.D {
+	return bson.D{kv("tenant", bson.D{kv("$in", bson.A{tenant, nil})})}
 }
 
 // setAll is the update that makes the named fields of a document what doc says
