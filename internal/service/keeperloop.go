@@ -78,5 +78,6 @@ func (k *keeper) completeLoop(ctx context.Context, sweeps *sync.WaitGroup) {
 	completing(metrics.SweepAdditions, additionsEvery, k.loop.counter.Recover)
 	completing(metrics.SweepForget, forgetEvery, k.loop.counter.Forget)
 	completing(metrics.SweepWays, ContactWaysEvery, k.ways.Sweep)
+	completing(metrics.SweepFacts, FactsSweepEvery, newRegistry(k.db, k.loop.publisher, k.loop.requests, k.ways).Sweep)
 	k.notifying.run(ctx, k.every, sweeps)
 }

@@ -33,9 +33,9 @@ const (
 // ingresses die before and after every step of their way; every member who
 // reached his ceiling has one mark, one fan-out and one notice.
 func TestCountersAreExact(t *testing.T) {
-	callbacks := 2_500
+	callbacks, rounds := 2_500, 1
 	if *full {
-		callbacks = 20_000
+		callbacks, rounds = 20_000, 4
 	}
 	h := newHouse(t)
 	h.seedWorld()
@@ -44,7 +44,7 @@ func TestCountersAreExact(t *testing.T) {
 	seed := rand.Uint64()
 	events, want := plan(rand.New(rand.NewPCG(seed, 1)), callbacks)
 	w := newWeCom(h.codecs)
-	k := &killer{house: h, wecom: w, due: deaths(rand.New(rand.NewPCG(seed, 2)))}
+	k := &killer{house: h, wecom: w, due: manyDeaths(rand.New(rand.NewPCG(seed, 2)), rounds)}
 
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()

@@ -33,6 +33,15 @@ func deaths(rnd *rand.Rand) []end {
 	return append(rare, common...)
 }
 
+// manyDeaths are several rounds of all ways to die.
+func manyDeaths(rnd *rand.Rand, rounds int) []end {
+	var all []end
+	for range rounds {
+		all = append(all, deaths(rnd)...)
+	}
+	return all
+}
+
 // killer keeps ingresses running that die, one way after the other.
 type killer struct {
 	house *house

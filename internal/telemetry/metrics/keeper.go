@@ -27,6 +27,7 @@ const (
 	SweepRelease   Sweep = "release"   // codes that are due: dirty, or changed by time alone
 	SweepIntents   Sweep = "intents"   // pushes that were left without an outcome
 	SweepAdditions Sweep = "additions" // additions that were begun and left
+	SweepFacts     Sweep = "facts"     // facts that were stored and never announced
 	SweepWays      Sweep = "ways"      // contact ways that are half made
 	SweepForget    Sweep = "forget"    // additions that the counters need not know any more
 	SweepNotify    Sweep = "notify"    // deliveries that are due; their receivers are not waited for
@@ -50,7 +51,7 @@ func keeping() []Instrument {
 		},
 		{
 			Name: nameSweep, Prometheus: "rollcall_keeper_sweep_seconds", Kind: Histogram, Unit: "s",
-			Labels:  []Label{{"sweep", []string{string(SweepRelease), string(SweepIntents), string(SweepAdditions), string(SweepForget), string(SweepWays), Other}}},
+			Labels:  []Label{{"sweep", []string{string(SweepRelease), string(SweepIntents), string(SweepAdditions), string(SweepForget), string(SweepWays), string(SweepFacts), Other}}},
 			Buckets: []float64{0.025, 0.1, 0.25, 0.5, 1, 5, 30},
 			What:    "How long one sweep took.",
 			Action:  "release above 1 s: codes come back more slowly than their tenants' pace; MongoDB or the broker is slow, or the indexes are missing.",

@@ -56,7 +56,6 @@ var mutants = []mutant{
 	{"a suspended tenant is called", suspension, "	if s.NextProbe.After(now) {", "	if false {"},
 
 	// The rotation set.
-	{"no last look at the set's version", commit, "	return nil, version != a.version\n", "	_ = version\n	return nil, false\n"},
 	{"the set is written only when it differs", rotation, "		if version != seen {\n			return\n		}", "		if version != seen {\n			return\n		}\n		if old, ok := r.sets[ref]; ok && len(old.Seats) == len(set.Seats) && (len(old.Seats) == 0 || old.Seats[0] == set.Seats[0]) {\n			won = true\n			return\n		}"},
 	{"the set is written over any version", rotation, "		if version != seen {", "		if false {"},
 	{"the set's version is read after the facts", protocol, "	a.facts, a.record = facts, record\n", "	a.facts, a.record = facts, record\n	if a.rotates {\n		a.version, _ = a.Rotation.Version(ctx, a.ref)\n	}\n"},
