@@ -122,7 +122,11 @@ func (c *Counter) note(ctx context.Context, pair Pair, entry Entry, tenant roste
 // done, whoever began it.
 func (c *Counter) complete(ctx context.Context, pair Pair, contact Contact) error {
 	for _, addition := range contact.open() {
-		if err := c.count(ctx, Counting{pair, addition}); err != nil {
+		err := c.count(ctx, Counting{pair, addition})
+		if err == nil {
+			contact, err = c.finish(ctx, pair, contact, addition.ID)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -139,10 +143,7 @@ func (c *Counter) count(ctx context.Context, counting Counting) error {
 	if _, err := c.Publish.Refresh(ctx, ref, "addition"); err != nil {
 		return err
 	}
-	if err := c.ceilings(ctx, counting, counts); err != nil {
-		return err
-	}
-	return c.finish(ctx, counting)
+	return c.ceilings(ctx, counting, counts)
 }
 
 func (c *Counter) ceilings(ctx context.Context, counting Counting, counts Counts) error {
@@ -220,22 +221,22 @@ func ceilingNotice(counting Counting, ceiling Ceiling) notify.Notice {
 	return notice
 }
 
-// finish notes in the contact that an addition is done.
-func (c *Counter) finish(ctx context.Context, counting Counting) error {
-	return c.edit(ctx, counting.Pair, func(contact Contact) Contact { return contact.finish(counting.ID, c.opts.Now()) })
-}
-
-// edit changes a contact, whoever else does.
-func (c *Counter) edit(ctx context.Context, pair Pair, change func(Contact) Contact) error {
+// finish notes in the contact, as it was last seen or as it is by now, that an
+// addition is done.
+func (c *Counter) finish(ctx context.Context, pair Pair, contact Contact, id string) (Contact, error) {
 	for range maxRounds {
-		contact, err := c.Contacts.Contact(ctx, pair)
+		next := contact.finish(id, c.opts.Now())
+		stored, err := c.Contacts.Put(ctx, pair, next)
 		if err != nil {
-			return err
+			return Contact{}, err
 		}
-		stored, err := c.Contacts.Put(ctx, pair, change(contact))
-		if err != nil || stored {
-			return err
+		if stored {
+			next.Version++
+			return next, nil
+		}
+		if contact, err = c.Contacts.Contact(ctx, pair); err != nil {
+			return Contact{}, err
 		}
 	}
-	return errContended
+	return Contact{}, errContended
 }

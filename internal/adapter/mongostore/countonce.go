@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/rollcall-dev/rollcall/internal/quota"
 )
@@ -26,22 +25,20 @@ func (q *Quota) Count(ctx context.Context, pair quota.Pair, a quota.Addition) (q
 	if err != nil {
 		return quota.Counts{}, fmt.Errorf("count an addition on code %s: day %q is not YYYYMMDD", a.Code, a.Day)
 	}
-	var counts quota.Counts
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		doc, err := q.countOnCode(groupCtx, pair, a, day)
-		counts.Total, counts.OnDay = doc.Total[fieldName(pair.Staff)], doc.Days[string(a.Day)][fieldName(pair.Staff)]
-		return err
-	})
-	group.Go(func() error {
-		doc, err := q.countOnStaff(groupCtx, pair, a, day)
-		counts.Company = doc.Added[string(a.Day)]
-		return err
-	})
-	if err := group.Wait(); err != nil {
+	// The member first: a draw that the code has counted is taken for one that
+	// the company has counted too.
+	ofStaff, err := q.countOnStaff(ctx, pair, a, day)
+	if err != nil {
 		return quota.Counts{}, fmt.Errorf("count an addition on code %s: %w", a.Code, err)
 	}
-	return counts, nil
+	ofCode, err := q.countOnCode(ctx, pair, a, day)
+	if err != nil {
+		return quota.Counts{}, fmt.Errorf("count an addition on code %s: %w", a.Code, err)
+	}
+	staff := fieldName(pair.Staff)
+	return quota.Counts{
+		Total: ofCode.Total[staff], OnDay: ofCode.Days[string(a.Day)][staff], Company: ofStaff.Added[string(a.Day)],
+	}, nil
 }
 
 func (q *Quota) countOnCode(ctx context.Context, pair quota.Pair, a quota.Addition, day time.Time) (countersDoc, error) {

@@ -158,16 +158,6 @@ func wantSame(t *testing.T, what string, want, got any) {
 	}
 }
 
-// accepted fails unless a conditional write says that it was done.
-func accepted(t *testing.T, what string) func(done bool, err error) {
-	return func(done bool, err error) {
-		t.Helper()
-		if !done || err != nil {
-			t.Errorf("%s = %v, %v; want true", what, done, err)
-		}
-	}
-}
-
 // refused fails unless a conditional write says that it was not done.
 func refused(t *testing.T, what string) func(done bool, err error) {
 	return func(done bool, err error) {
