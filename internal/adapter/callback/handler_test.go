@@ -373,10 +373,14 @@ func eventXML(event, changeType, fields string) string {
 // book is a Directory.
 type book struct {
 	settings map[string]Settings
-	asked    int
+
+	mu    sync.Mutex
+	asked int
 }
 
 func (b *book) Settings(_ context.Context, tenant string) (Settings, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.asked++
 	s, found := b.settings[tenant]
 	if !found {
