@@ -72,6 +72,9 @@ func newHouse(t *testing.T, sim wecomsim.Options) *house {
 	return h
 }
 
+// sealKeys are those of every house of this run.
+var sealKeys = seal.Generate("test")
+
 // configure reads the defaults and points them at this test's own places.
 func configure(t *testing.T, wecomURL string) config.Config {
 	t.Helper()
@@ -89,7 +92,7 @@ func configure(t *testing.T, wecomURL string) config.Config {
 	cfg.Redis.URL = config.NewSecretURL(stacktest.RedisURL(t))
 	cfg.Redis.KeyPrefix = name + ":"
 	cfg.WeCom.BaseURL = wecomURL
-	if err := cfg.Seal.Keys.UnmarshalText([]byte(seal.Generate("test"))); err != nil {
+	if err := cfg.Seal.Keys.UnmarshalText([]byte(sealKeys)); err != nil {
 		t.Fatal(err)
 	}
 	cfg.Telemetry.HTTPAddr = "127.0.0.1:0"

@@ -103,7 +103,7 @@ func (h *house) witness() *witness {
 		"ROLLCALL_WECOM_BASE_URL=" + server.URL,
 		"ROLLCALL_ALERT_ROBOT_URL=" + server.URL + "/cgi-bin/webhook/send?key=" + robotKey,
 		"ROLLCALL_BUDGET_INSTANCES=1", "ROLLCALL_BUDGET_TENANT_PER_MINUTE=10", "ROLLCALL_BUDGET_TENANT_BURST=5", "ROLLCALL_BUDGET_MINUTE=6s",
-		"ROLLCALL_LOG_LEVEL=debug",
+		"ROLLCALL_LOG_LEVEL=debug", "ROLLCALL_SEAL_KEYS=" + sealKeys,
 		"OTEL_TRACES_EXPORTER=console", "OTEL_BSP_SCHEDULE_DELAY=100",
 	}, dir)
 	h.Cleanup(func() {
