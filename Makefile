@@ -66,8 +66,7 @@ test-on-stack: # within `stack run`
 	go test -race -count=1 -timeout 5m $(TEST_FLAGS) $(HOURS)
 	SIM_SEEDS=5000 go test -count=1 -timeout 5m $(TEST_FLAGS) $(SIM)
 	go test -p 1 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(PROOFS) $(OVERLOAD)
-	go test -p 2 -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(HOURS) $(QUOTA)
-	go test -p 2 -count=1 -timeout 10m -tags integration $(TEST_FLAGS) $(FAULTS) $(KEEPER)
+	go test -p 2 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(FAULTS) $(HOURS) $(KEEPER) $(QUOTA)
 
 .PHONY: test-proofs
 test-proofs: $(STACK) ## the timed tests alone, with their figures

@@ -256,8 +256,9 @@ func (a *attempt) push(ctx context.Context) (out Outcome, again bool) {
 
 // send is Begin and Push.
 func (a *attempt) send(ctx context.Context, admission Admission) (out Outcome, again bool) {
-	if !a.rotates {
-		// A set from when the code did rotate would go on being drawn from.
+	if !a.rotates && a.record.Committed.Rotates {
+		// The set from when the code did rotate would go on being drawn from. A
+		// code that never did needs no rotation sets to be there.
 		if err := a.Rotation.Delete(ctx, a.ref); err != nil {
 			return a.storeDown("remove the rotation set", err), false
 		}
@@ -297,6 +298,7 @@ func (a *attempt) outcomeOf(intent Intent) Committed {
 		At:       a.opts.Now(),
 		Revision: a.facts.Code.Revision,
 		Notes:    a.verdict.Notes,
+		Rotates:  a.rotates,
 	}
 }
 

@@ -51,6 +51,8 @@ type Committed struct {
 	At       time.Time
 	Revision int64 // roster.Code.Revision it was decided from
 	Notes    []reason.Reason
+	// Rotates says that the code had a rotation set.
+	Rotates bool
 }
 
 // Intent announces a call before it is made.

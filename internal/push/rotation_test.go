@@ -2,6 +2,7 @@ package push_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -165,4 +166,11 @@ func TestACodeThatStopsRotatingLosesItsSet(t *testing.T) {
 	if set, ok := r.rotation.Set(r.ref); ok {
 		t.Errorf("the set is still there: %v", set)
 	}
+}
+
+// A code that never rotated is pushed while the rotation sets are away.
+func TestANativeCodeNeedsNoRotationSets(t *testing.T) {
+	r := newRig(t, roster.Native)
+	r.rotation.Before = func(string) error { return errors.New("redis is away") }
+	r.want(push.Done{Reason: reason.Pushed})
 }

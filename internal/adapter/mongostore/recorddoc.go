@@ -37,6 +37,7 @@ type committedDoc struct {
 	At       time.Time       `bson:"at"`
 	Revision int64           `bson:"revision"`
 	Notes    []reason.Reason `bson:"notes,omitempty"`
+	Rotates  bool            `bson:"rotates,omitempty"`
 }
 
 type intentDoc struct {

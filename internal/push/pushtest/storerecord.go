@@ -253,6 +253,6 @@ func (b StoreBench) committed(epoch int64) push.Committed {
 	at := time.Date(2026, 11, 30, 9, 0, int(epoch), 0, time.UTC)
 	return push.Committed{
 		Members: []string{"li.na", "wang"}, Hash: "hash", Epoch: epoch, At: at, Revision: 4,
-		Notes: []reason.Reason{reason.BlastRadius},
+		Notes: []reason.Reason{reason.BlastRadius}, Rotates: true,
 	}
 }
