@@ -20,7 +20,7 @@ const maxRounds = 16
 // errContended says that others wrote the contact at every attempt.
 var errContended = errors.New("the contact was changed by others at every attempt")
 
-// Ports are what a Counter needs. All are required.
+// Ports are what a Counter needs. All but Ledgers are required.
 type Ports struct {
 	Facts    Facts
 	Contacts Contacts
@@ -30,6 +30,7 @@ type Ports struct {
 	FanOuts  fanout.Requester
 	Notices  Filer
 	Observer Observer
+	Ledgers  Ledgers // nil: nobody draws
 }
 
 // Options of a Counter. All are required.
@@ -154,6 +155,7 @@ func (c *Counter) ceilings(ctx context.Context, counting Counting, counts Counts
 	if err != nil {
 		return err
 	}
+	c.tell(ctx, tenant, counting, counts)
 	// A code that was removed meanwhile is the zero Code: the company's ceiling
 	// is left.
 	code, err := c.Facts.Code(ctx, push.Ref{Tenant: counting.Tenant, Code: counting.Code})
@@ -167,6 +169,28 @@ func (c *Counter) ceilings(ctx context.Context, counting Counting, counts Counts
 		}
 	}
 	return nil
+}
+
+// tellLimit bounds what an addition spends on telling the ledgers.
+const tellLimit = 250 * time.Millisecond
+
+// tell tells the draws of what was counted. It failing costs time and no more:
+// they learn of it when a rotation set of the member is next written.
+func (c *Counter) tell(ctx context.Context, tenant roster.Tenant, counting Counting, counts Counts) {
+	zone, err := tenant.Location()
+	if c.Ledgers == nil || tenant.DailyTotal == 0 || err != nil {
+		return
+	}
+	day, err := time.ParseInLocation("20060102", string(counting.Day), zone)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellLimit)
+	defer cancel()
+	_ = c.Ledgers.Tell(ctx, push.Ref{Tenant: counting.Tenant, Code: counting.Code}, roster.Seat{
+		Staff: counting.Staff, Counted: counts.Total,
+		Company: roster.CompanyDay{Total: tenant.DailyTotal, Counted: counts.Company, Until: day.AddDate(0, 0, 1).Unix()},
+	})
 }
 
 // reached does what a ceiling asks for: that of the company takes the member off

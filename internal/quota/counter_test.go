@@ -3,6 +3,7 @@ package quota_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -296,4 +297,35 @@ func (r *rig) addition(t *testing.T, customer string) quota.Addition {
 		t.Fatalf("customer %s has %d additions, want 1", customer, len(contact.Additions))
 	}
 	return contact.Additions[0]
+}
+
+// Whoever draws is told of what the company has counted; that he cannot be told
+// does not keep an addition from being counted.
+func TestTheLedgersAreTold(t *testing.T) {
+	r := newRig()
+	ledgers := &ledgers{}
+	r.Ledgers = ledgers
+	for i := range 2 {
+		if got, err := r.Take(t.Context(), added(fmt.Sprint("wm", i), i)); got != quota.Counted || err != nil {
+			t.Fatalf("Take = %q, %v", got, err)
+		}
+		ledgers.err = errPort
+	}
+	midnight := time.Date(2026, 12, 1, 0, 0, 0, 0, time.FixedZone("Asia/Shanghai", 8*60*60)).Unix()
+	wantSame(t, "told", []roster.Seat{
+		{Staff: "li.na", Counted: 1, Company: roster.CompanyDay{Total: 2, Counted: 1, Until: midnight}},
+		{Staff: "li.na", Counted: 2, Company: roster.CompanyDay{Total: 2, Counted: 2, Until: midnight}},
+	}, ledgers.told)
+}
+
+type ledgers struct {
+	told []roster.Seat
+	err  error
+}
+
+func (l *ledgers) Tell(_ context.Context, ref push.Ref, counted roster.Seat) error {
+	if ref == code {
+		l.told = append(l.told, counted)
+	}
+	return l.err
 }

@@ -75,6 +75,13 @@ type Staff interface {
 	Apply(ctx context.Context, change StaffChange) (Staffing, error)
 }
 
+// Ledgers are asked when a member is drawn whom his company's daily total bounds.
+type Ledgers interface {
+	// Tell tells what was counted of a member: on the code, and by the company
+	// on a day.
+	Tell(ctx context.Context, ref push.Ref, counted roster.Seat) error
+}
+
 // Publisher stores reasons to recompute; publish.Publisher is one.
 type Publisher interface {
 	Refresh(ctx context.Context, ref push.Ref, why string) (publish.Place, error)

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/callback"
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
+	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
@@ -104,8 +105,12 @@ func (i *ingress) openLoop() error {
 	if err != nil {
 		return err
 	}
+	ledgers, err := redisrotation.New(i.redis, redisrotation.Options{Prefix: i.cfg.Redis.KeyPrefix})
+	if err != nil {
+		return err
+	}
 	i.loop = newLoop(i.cfg, loopParts{
-		db: i.db, producer: producer, notices: notices, metrics: i.metrics, tel: i.tel, rate: i.rate, seams: i.seams,
+		db: i.db, producer: producer, notices: notices, metrics: i.metrics, tel: i.tel, ledgers: ledgers, rate: i.rate, seams: i.seams,
 	})
 	return nil
 }

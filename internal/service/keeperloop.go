@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 )
 
@@ -25,8 +26,12 @@ func (k *keeper) openLoop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ledgers, err := redisrotation.New(k.redis, redisrotation.Options{Prefix: k.cfg.Redis.KeyPrefix})
+	if err != nil {
+		return err
+	}
 	k.loop = newLoop(k.cfg, loopParts{
-		db: k.db, producer: k.producer, notices: notices, metrics: quotas, tel: k.tel,
+		db: k.db, producer: k.producer, notices: notices, metrics: quotas, tel: k.tel, ledgers: ledgers,
 		rate: k.tenantRate, poll: fanOutPoll, seams: k.seams,
 	})
 	vendor, closeVendor, err := newVendor(k.cfg, k.db, k.redis, k.tel)

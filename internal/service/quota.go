@@ -51,6 +51,7 @@ type loopParts struct {
 	notices  quota.Filer
 	metrics  *metrics.Quota
 	tel      *telemetry.Telemetry
+	ledgers  quota.Ledgers
 	rate     float64       // codes a second that a tenant's fan-outs release
 	poll     time.Duration // how often fan-outs are looked for; 0: only own ones
 	seams    []Seams       // none but in a test
@@ -68,7 +69,7 @@ func newLoop(cfg config.Config, parts loopParts) *loop {
 	l.requests = kicking{jobs, l.runner}
 	counting := quota.Ports{
 		Facts: store, Contacts: store, Counters: store, Staff: store,
-		Publish: l.publisher, FanOuts: l.requests, Notices: parts.notices, Observer: parts.metrics,
+		Publish: l.publisher, FanOuts: l.requests, Notices: parts.notices, Observer: parts.metrics, Ledgers: parts.ledgers,
 	}
 	l.counter = quota.New(through(counting, parts.seams, func(s Seams) func(quota.Ports) quota.Ports { return s.Quota }), quota.Options{ForgetAfter: forgetAfter, Overdue: overdueAfter, Now: time.Now})
 	return l

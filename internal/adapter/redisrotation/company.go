@@ -56,6 +56,20 @@ func (r *Rotation) tellLedgers(ctx context.Context, ref push.Ref, seats []roster
 	return nil
 }
 
+// Tell tells a member's ledger what was counted of him just now, through
+// whichever code: his draws from others end at the company's daily total without
+// waiting until their sets are written again. A seat without a total has none.
+func (r *Rotation) Tell(ctx context.Context, ref push.Ref, seat roster.Seat) error {
+	if seat.Company.Total == 0 {
+		return nil
+	}
+	keys := []string{r.ledgerOf(ref.Tenant, seat.Staff).key}
+	if err := companyScript.Run(ctx, r.client, keys, r.ledgerArgs(ref, seat, 0)...).Err(); err != nil {
+		return fmt.Errorf("tell what the company has counted of %s: %w", seat.Staff, err)
+	}
+	return nil
+}
+
 // ledgerArgs are the arguments of the company script; many is how many to take,
 // 0 or 1.
 func (r *Rotation) ledgerArgs(ref push.Ref, seat roster.Seat, many int) []any {

@@ -278,6 +278,23 @@ func TestADrawThatReachesTheLedgerLate(t *testing.T) {
 	f.step("draw", []string{"A", "li", "-"})
 }
 
+// What the company counts through a code that nobody draws from ends the draws
+// of the others at once, before their sets are written again.
+func TestWhatIsCountedElsewhereIsTold(t *testing.T) {
+	f := newFirm(t)
+	f.step("set", []string{"A", "li:-1:0:0/3", "wang:-1:0"})
+	f.step("draw", []string{"A", "li"})
+	until := f.now.Add(12 * time.Hour).Unix()
+	counted := roster.Seat{Staff: "li", Counted: 2, Company: roster.CompanyDay{Total: 3, Counted: 2, Until: until}}
+	if err := f.rotation.Tell(t.Context(), f.code("N"), counted); err != nil {
+		t.Fatal(err)
+	}
+	f.step("draw", []string{"A", "wang", "wang"}) // li: two counted, one drawn
+	if err := f.rotation.Tell(t.Context(), f.code("N"), roster.Seat{Staff: "wang"}); err != nil {
+		t.Errorf("a company without a total: %v", err)
+	}
+}
+
 func TestLedgersBelongToTheirTenantAndAreForgotten(t *testing.T) {
 	f := newFirm(t)
 	f.step("set", []string{"A", "li:-1:0:0/1"})
