@@ -3,10 +3,10 @@ package draw
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/draw/recent"
+	"github.com/rollcall-dev/rollcall/internal/ident"
 	"github.com/rollcall-dev/rollcall/internal/push"
 )
 
@@ -18,8 +18,6 @@ const (
 	refusedFor = 5 * time.Second
 	// lookupLimit bounds one look at the facts.
 	lookupLimit = 5 * time.Second
-	// maxCode is the most bytes of a code's ID (docs/events.md).
-	maxCode = 128
 )
 
 // directory knows whose the codes are, and which of them were found not to be
@@ -47,7 +45,7 @@ func newDirectory(codes Codes, now func() time.Time) *directory {
 // why it cannot, as far as is remembered. The error is, or wraps, ErrUnknown or
 // ErrUnavailable.
 func (d *directory) find(ctx context.Context, code string) (ref push.Ref, refusal, err error) {
-	if !plain(code) {
+	if !ident.Code(code) {
 		return push.Ref{}, nil, ErrUnknown
 	}
 	entry, ok := d.known.Get(code)
@@ -85,19 +83,4 @@ func (d *directory) lookup(ctx context.Context, code string) (listing, error) {
 func (d *directory) refuse(ref push.Ref, why error) {
 	entry := listing{tenant: ref.Tenant, refusal: why, until: d.now().Add(refusedFor)}
 	d.known.Put(ref.Code, entry)
-}
-
-// plain reports whether a text can be a code's ID at all (docs/events.md).
-func plain(code string) bool {
-	if code == "" || len(code) > maxCode {
-		return false
-	}
-	for i := range len(code) {
-		c := code[i]
-		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-		if !letter && strings.IndexByte("._:-", c) < 0 {
-			return false
-		}
-	}
-	return true
 }

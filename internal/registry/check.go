@@ -8,16 +8,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/rollcall-dev/rollcall/internal/ident"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
-// Limits of what is written. The first three are bytes of names (docs/events.md
-// and, for staff, WeCom's userid); the others are entries, or characters, and
-// keep a document far below what MongoDB and one read of the hot path take.
+// Limits of what is written. The first is bytes of WeCom's name of a contact
+// way; the others are entries, or characters, and keep a document far below what
+// MongoDB and one read of the hot path take.
 const (
-	MaxTenantID = 128
-	MaxCodeID   = 128
-	MaxStaffID  = 64
 	MaxConfigID = 128
 
 	MaxMembers  = 1000
@@ -45,19 +43,16 @@ func shown(value string) string {
 }
 
 // CheckTenantID refuses what is no tenant's ID.
-func CheckTenantID(id string) error { return checkPlain("tenant", id, MaxTenantID) }
+func CheckTenantID(id string) error { return checkPlain("tenant", id, ident.MaxTenant) }
 
 // CheckCodeID refuses what is no code's ID.
-func CheckCodeID(id string) error { return checkPlain("code", id, MaxCodeID) }
+func CheckCodeID(id string) error { return checkPlain("code", id, ident.MaxCode) }
 
 // CheckStaffID refuses what is no staff member's ID.
 func CheckStaffID(id string) error { return checkStaffID("staff", id) }
 
 func checkPlain(field, id string, limit int) error {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._:-", r)
-	}
-	if id == "" || len(id) > limit || dots(id) || strings.IndexFunc(id, func(r rune) bool { return !plain(r) }) >= 0 {
+	if id == "" || len(id) > limit || dots(id) || !ident.Plain(id) {
 		return invalid(field, id, fmt.Sprintf("1 to %d of the characters A-Z a-z 0-9 . _ : -, not only dots", limit))
 	}
 	return nil
@@ -68,8 +63,8 @@ func checkPlain(field, id string, limit int) error {
 func dots(id string) bool { return id == "." || id == ".." }
 
 func checkStaffID(field, id string) error {
-	if id == "" || len(id) > MaxStaffID || dots(id) || strings.ContainsRune(id, 0) || !utf8.ValidString(id) {
-		return invalid(field, id, fmt.Sprintf("a userid of WeCom: 1 to %d bytes of UTF-8 without a zero byte, not only dots", MaxStaffID))
+	if id == "" || len(id) > ident.MaxStaff || dots(id) || strings.ContainsRune(id, 0) || !utf8.ValidString(id) {
+		return invalid(field, id, fmt.Sprintf("a userid of WeCom: 1 to %d bytes of UTF-8 without a zero byte, not only dots", ident.MaxStaff))
 	}
 	return nil
 }

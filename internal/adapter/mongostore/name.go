@@ -5,15 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rollcall-dev/rollcall/internal/ident"
 	"github.com/rollcall-dev/rollcall/internal/push"
-)
-
-// Limits of the names that producers choose, in bytes. Tenants and codes are
-// named in events too (docs/events.md): the limits are the same.
-const (
-	MaxTenantID = 128
-	MaxCodeID   = 128
-	MaxStaffID  = 64 // WeCom's own limit of a userid
 )
 
 // The order of the replacements is of no matter: strings.Replacer never looks
@@ -42,18 +35,18 @@ func scoped(tenant, name string) string { return tenant + "/" + name }
 func refID(ref push.Ref) string { return scoped(ref.Tenant, ref.Code) }
 
 func checkTenantID(id string) error {
-	return errors.Join(checkLength("tenant", id, MaxTenantID), checkPlain("tenant", id))
+	return errors.Join(checkLength("tenant", id, ident.MaxTenant), checkPlain("tenant", id))
 }
 
 func checkCodeID(id string) error {
-	return errors.Join(checkLength("code", id, MaxCodeID), checkPlain("code", id))
+	return errors.Join(checkLength("code", id, ident.MaxCode), checkPlain("code", id))
 }
 
 func checkStaffID(id string) error {
 	if strings.ContainsRune(id, 0) {
 		return fmt.Errorf("staff ID %q holds a zero byte", id)
 	}
-	return checkLength("staff", id, MaxStaffID)
+	return checkLength("staff", id, ident.MaxStaff)
 }
 
 func checkLength(what, id string, limit int) error {
@@ -65,12 +58,8 @@ func checkLength(what, id string, limit int) error {
 
 // checkPlain refuses what an event could not name.
 func checkPlain(what, id string) error {
-	for i := range len(id) {
-		c := id[i]
-		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-		if !letter && !strings.ContainsRune("._:-", rune(c)) {
-			return fmt.Errorf("%s ID %q: only A-Z a-z 0-9 . _ : - are allowed", what, id)
-		}
+	if !ident.Plain(id) {
+		return fmt.Errorf("%s ID %q: only A-Z a-z 0-9 . _ : - are allowed", what, id)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rollcall-dev/rollcall/internal/ident"
 	"github.com/rollcall-dev/rollcall/internal/push"
 )
 
@@ -62,20 +63,20 @@ func TestIDs(t *testing.T) {
 		ok    bool
 	}{
 		"a userid":                     {checkStaffID, "zhang.san@corp", true},
-		"a userid at the limit":        {checkStaffID, strings.Repeat("x", MaxStaffID), true},
-		"a userid beyond it":           {checkStaffID, strings.Repeat("x", MaxStaffID+1), false},
+		"a userid at the limit":        {checkStaffID, strings.Repeat("x", ident.MaxStaff), true},
+		"a userid beyond it":           {checkStaffID, strings.Repeat("x", ident.MaxStaff+1), false},
 		"no userid":                    {checkStaffID, "", false},
 		"a userid with a zero byte":    {checkStaffID, "a\x00b", false},
 		"a tenant":                     {checkTenantID, "wwd08c8e7c775ab44d", true},
 		"a tenant of an event's bytes": {checkTenantID, "A-z_0.9:x", true},
-		"a tenant at the limit":        {checkTenantID, strings.Repeat("x", MaxTenantID), true},
-		"a tenant beyond it":           {checkTenantID, strings.Repeat("x", MaxTenantID+1), false},
+		"a tenant at the limit":        {checkTenantID, strings.Repeat("x", ident.MaxTenant), true},
+		"a tenant beyond it":           {checkTenantID, strings.Repeat("x", ident.MaxTenant+1), false},
 		"a tenant with a slash":        {checkTenantID, "a/b", false},
 		"no tenant":                    {checkTenantID, "", false},
 		"a code":                       {checkCodeID, "c-00017", true},
 		"a code with a space":          {checkCodeID, "c 17", false},
 		"a code in Chinese":            {checkCodeID, "码", false},
-		"a code beyond the limit":      {checkCodeID, strings.Repeat("x", MaxCodeID+1), false},
+		"a code beyond the limit":      {checkCodeID, strings.Repeat("x", ident.MaxCode+1), false},
 	}
 	for name, test := range tests {
 		if err := test.check(test.id); (err == nil) != test.ok {
