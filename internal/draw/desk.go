@@ -23,6 +23,8 @@ const (
 	refreshEvery = time.Second
 	// failureEvery is how often one kind of failure is logged.
 	failureEvery = time.Second
+	// failureEndings is how many kinds there are: Invalid and Unavailable.
+	failureEndings = 2
 	// pacedCodes is how many exhausted codes are told apart.
 	pacedCodes = 10_000
 )
@@ -76,7 +78,7 @@ func NewDesk(ports Ports, opts Options) *Desk {
 		directory: newDirectory(ports.Codes, opts.Now),
 		rebuilder: &rebuilder{sets: ports.Sets, facts: ports.Facts, now: opts.Now},
 		refreshed: newPacer[push.Ref](refreshEvery, pacedCodes),
-		failures:  newPacer[Ending](failureEvery, 1),
+		failures:  newPacer[Ending](failureEvery, failureEndings),
 	}
 }
 

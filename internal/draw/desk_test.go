@@ -346,6 +346,24 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 	}
 }
 
+// Nor does one kind of failure bring back the line of the other.
+func TestTheLogIsNotFloodedByTwoKinds(t *testing.T) {
+	w := newWorld(t)
+	broken := w.facts["hot"]
+	broken.Tenant.TimeZone = "Nowhere"
+	w.facts["hot"] = broken
+	for range 10 {
+		_, _ = w.draw("hot") // found out once, then remembered
+		w.fail("tenant")
+		_, _ = w.draw("other")
+	}
+	for _, kind := range []draw.Ending{draw.Invalid, draw.Unavailable} {
+		if lines := strings.Count(w.log.String(), "ending="+string(kind)); lines != 1 {
+			t.Errorf("%d lines say %s, want 1:\n%s", lines, kind, &w.log)
+		}
+	}
+}
+
 // A customer who hung up is no outage.
 func TestHangingUpIsNoOutage(t *testing.T) {
 	w := newWorld(t)

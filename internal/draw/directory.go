@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rollcall-dev/rollcall/internal/draw/recent"
 	"github.com/rollcall-dev/rollcall/internal/ident"
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 )
 
 const (
-	// directorySize is how many codes are remembered: about 20 MiB.
+	// directorySize is how many codes are remembered: about 12 MiB.
 	directorySize = 50_000
 	// refusedFor is how long a code that is not there, or cannot be drawn,
 	// stays so without a look at the facts.

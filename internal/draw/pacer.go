@@ -3,7 +3,7 @@ package draw
 import (
 	"time"
 
-	"github.com/rollcall-dev/rollcall/internal/draw/recent"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 )
 
 // pacer lets something happen once in a while for each key.

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/rollcall-dev/rollcall/internal/draw/recent"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 )
 
 // Pace is how often one address may ask: so many requests a second on average,

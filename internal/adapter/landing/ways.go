@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/draw"
-	"github.com/rollcall-dev/rollcall/internal/draw/recent"
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 )
 
 const (
-	// maxWays is how many QR codes are remembered: about 10 MiB.
+	// maxWays is how many QR codes are remembered: about 8 MiB.
 	maxWays = 20_000
 	// wayFresh is how long a QR code is shown without asking again. WeCom's
 	// codes do not change; the code's own settings may.

@@ -72,27 +72,6 @@ func TestGateRace(t *testing.T) {
 	}
 }
 
-func TestBounded(t *testing.T) {
-	b := newBounded[string](2)
-	constant := func(value string) func() string { return func() string { return value } }
-	b.at("a", constant("1"))
-	b.at("b", constant("2"))
-	b.get("a")
-	b.at("c", constant("3")) // b was not asked for longest
-	if _, ok := b.get("b"); ok {
-		t.Error("b is still there")
-	}
-	if got, ok := b.get("a"); !ok || got != "1" {
-		t.Error("a is gone")
-	}
-	if got := b.at("a", constant("9")); got != "1" {
-		t.Error("a was made anew")
-	}
-	if len(b.entries) != 2 || b.order.Len() != 2 {
-		t.Errorf("%d entries", len(b.entries))
-	}
-}
-
 func TestMessage(t *testing.T) {
 	long := make([]byte, 3*maxMessage)
 	for i := range long {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 )
 
 // TokensOptions tunes Tokens. Zero values take the default.
@@ -70,7 +71,7 @@ type Tokens struct {
 	flights     flights
 
 	mu      sync.Mutex
-	tenants *bounded[*tenancy]
+	tenants *recent.Map[string, *tenancy]
 }
 
 // tenancy is what is known of a tenant; guarded by Tokens.mu.
@@ -91,7 +92,7 @@ func NewTokens(endpoint *Endpoint, credentials Credentials, options TokensOption
 		credentials: credentials,
 		options:     options,
 		store:       newGuardedStore(options, endpoint),
-		tenants:     newBounded[*tenancy](options.MaxTenants),
+		tenants:     recent.NewMap[string, *tenancy](options.MaxTenants),
 	}
 }
 
@@ -122,7 +123,7 @@ func (t *Tokens) held(tenant string) (Secret, bool) {
 	now := t.endpoint.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	known, ok := t.tenants.get(tenant)
+	known, ok := t.tenants.Get(tenant)
 	if !ok || now.Before(known.refusal.Until) || !now.Before(known.lookFrom) {
 		return Secret{}, false
 	}
@@ -133,7 +134,7 @@ func (t *Tokens) held(tenant string) (Secret, bool) {
 func (t *Tokens) update(tenant string, change func(*tenancy)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	change(t.tenants.at(tenant, func() *tenancy { return new(tenancy) }))
+	change(t.tenants.GetOrPut(tenant, func() *tenancy { return new(tenancy) }))
 }
 
 // snapshot returns what is known of an account; nothing of the tenant's former

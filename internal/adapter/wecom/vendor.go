@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 )
 
 // VendorOptions tunes Vendor. Zero values take the default.
@@ -57,9 +57,7 @@ type Vendor struct {
 	client  *Client
 	options VendorOptions
 	all     *breaker
-
-	mu      sync.Mutex
-	tenants *bounded[*breaker]
+	tenants *recent.Map[string, *breaker]
 }
 
 var _ push.Vendor = (*Vendor)(nil)
@@ -71,7 +69,7 @@ func NewVendor(client *Client, options VendorOptions) *Vendor {
 	return &Vendor{
 		client:  client,
 		options: options,
-		tenants: newBounded[*breaker](options.MaxTenants),
+		tenants: recent.NewMap[string, *breaker](options.MaxTenants),
 		all: newBreaker(breakerConfig{
 			scope: "vendor", window: options.VendorWindow, open: options.Open, probes: 3,
 			trips: func(c gobreaker.Counts) bool {
@@ -167,9 +165,7 @@ func openError(op string, until time.Time) error {
 }
 
 func (v *Vendor) breakerOf(tenant string) *breaker {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.tenants.at(tenant, func() *breaker {
+	return v.tenants.GetOrPut(tenant, func() *breaker {
 		failures := uint32(v.options.TenantFailures)
 		return newBreaker(breakerConfig{
 			scope: "tenant", tenant: tenant, open: v.options.Open, probes: 1,

@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/contactway"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 )
 
 // codeTooOften says that an API was called too often and is blocked (page
@@ -51,7 +52,7 @@ type Ways struct {
 	options WaysOptions
 
 	mu    sync.Mutex
-	paces *bounded[*wayPace]
+	paces *recent.Map[string, *wayPace]
 }
 
 // wayPace is one tenant's.
@@ -65,7 +66,7 @@ var _ contactway.Vendor = (*Ways)(nil)
 // NewWays returns the contact ways behind a Vendor's breakers.
 func NewWays(vendor *Vendor, options WaysOptions) *Ways {
 	options = options.withDefaults()
-	return &Ways{vendor: vendor, options: options, paces: newBounded[*wayPace](options.MaxTenants)}
+	return &Ways{vendor: vendor, options: options, paces: recent.NewMap[string, *wayPace](options.MaxTenants)}
 }
 
 // Add makes a contact way that is shown as a QR code. A call whose turn does
@@ -206,7 +207,7 @@ func (w *Ways) paceOf(tenant string) (*rate.Limiter, time.Time) {
 }
 
 func (w *Ways) at(tenant string) *wayPace {
-	return w.paces.at(tenant, func() *wayPace {
+	return w.paces.GetOrPut(tenant, func() *wayPace {
 		return &wayPace{limiter: rate.NewLimiter(rate.Limit(w.options.PerSecond), w.options.Burst)}
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/rollcall-dev/rollcall/internal/draw/recent"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 )
 
 func TestTheLastUsedAreKept(t *testing.T) {
@@ -39,20 +39,58 @@ func TestItsMemoryIsBounded(t *testing.T) {
 		m.Put(i, i)
 	}
 	kept := 0
-	for i := 999; i >= 0; i-- { // the newest first, so that looking forgets the oldest
+	for i := range 1000 {
 		if _, ok := m.Get(i); ok {
 			kept++
 		}
 	}
-	if kept < 10 || kept > 20 {
-		t.Errorf("%d of 1000 entries are kept, want 10 to 20", kept)
+	if kept != 10 {
+		t.Errorf("%d of 1000 entries are kept, want 10", kept)
+	}
+}
+
+func TestWhatWasNotUsedLongestIsForgotten(t *testing.T) {
+	m := recent.NewMap[string, string](2)
+	constant := func(value string) func() string { return func() string { return value } }
+	m.GetOrPut("a", constant("1"))
+	m.GetOrPut("b", constant("2"))
+	m.Get("a")
+	m.GetOrPut("c", constant("3")) // b was not asked for longest
+	if _, ok := m.Get("b"); ok {
+		t.Error("b is still there")
+	}
+	if got, ok := m.Get("a"); !ok || got != "1" {
+		t.Error("a is gone")
+	}
+	if got := m.GetOrPut("a", constant("9")); got != "1" {
+		t.Error("a was made anew")
+	}
+	m.Put("c", "3")
+	m.Update("d", func(string, bool) string { return "4" })
+	if _, ok := m.Get("a"); ok {
+		t.Error("writing c was not using it")
+	}
+}
+
+func TestADeletedEntryTakesNoRoom(t *testing.T) {
+	m := recent.NewMap[string, int](2)
+	m.Put("a", 1)
+	m.Put("b", 2)
+	m.Delete("b")
+	m.Delete("none")
+	m.Put("c", 3)
+	if _, ok := m.Get("b"); ok {
+		t.Error("b is still there")
+	}
+	if got, ok := m.Get("a"); !ok || got != 1 {
+		t.Errorf("a is %d, %t: it gave way although there was room", got, ok)
 	}
 }
 
 func TestAnEntryIsReplaced(t *testing.T) {
-	m := recent.NewMap[string, int](1)
+	m := recent.NewMap[string, int](2)
 	m.Put("a", 1)
-	m.Put("b", 1) // a is old now
+	m.Put("b", 1)
 	m.Put("a", 2)
 	add := func(n int, _ bool) int { return n + 1 }
 	m.Update("a", add)
