@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/quota"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 	"github.com/rollcall-dev/rollcall/internal/wecomcrypto"
 )
 
@@ -75,8 +76,8 @@ func New(taker Taker, directory Directory, opts Options) *Handler {
 	return &Handler{
 		taker: taker,
 		receivers: &receivers{
-			directory: directory, keep: opts.Remember, most: opts.MaxTenants, now: opts.Now,
-			known: map[string]remembered{},
+			directory: directory, keep: opts.Remember, now: opts.Now,
+			known: recent.NewMap[string, remembered](opts.MaxTenants),
 		},
 		lanes: newLanes(opts.Places, opts.Waiting),
 		opts:  opts,

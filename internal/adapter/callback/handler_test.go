@@ -244,6 +244,33 @@ func TestSettingsAreRemembered(t *testing.T) {
 	}
 }
 
+// A stranger can neither make the store work nor fill the memory with names
+// that no tenant can have.
+func TestWhatCannotBeATenantIsNotLookedUp(t *testing.T) {
+	h := newHouse(t)
+	for _, tenant := range []string{strings.Repeat("x", 129), "a%2Fb", "a%00", "%E7%A0%81"} {
+		if got := h.do(http.MethodGet, "/callback/"+tenant, nil); got.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", tenant, got.Code)
+		}
+	}
+	h.answered(Unknown, Unknown, Unknown, Unknown)
+	if h.directory.asked != 0 {
+		t.Errorf("the directory was asked %d times, want none", h.directory.asked)
+	}
+}
+
+// Names that no tenant has do not push out the tenants that are in use.
+func TestStrangersDoNotPushATenantOut(t *testing.T) {
+	h := newHouse(t)
+	for i := range 3 * h.opts.MaxTenants {
+		h.do(http.MethodGet, "/callback/acme", nil)
+		h.do(http.MethodGet, "/callback/nobody-"+strconv.Itoa(i), nil)
+	}
+	if want := 1 + 3*h.opts.MaxTenants; h.directory.asked != want {
+		t.Errorf("the directory was asked %d times, want %d: once for the tenant, once for each stranger", h.directory.asked, want)
+	}
+}
+
 // A flood of one tenant fills its own lane: what is beyond it is refused at
 // once, and another tenant's callback is taken meanwhile.
 func TestAFloodStaysInItsLane(t *testing.T) {

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/rollcall-dev/rollcall/internal/ident"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 	"github.com/rollcall-dev/rollcall/internal/wecomcrypto"
 )
 
@@ -68,11 +69,8 @@ func (r *receiver) about(id string) bool { return slices.Contains(r.ids, id) }
 type receivers struct {
 	directory Directory
 	keep      time.Duration
-	most      int
 	now       func() time.Time
-
-	mu    sync.Mutex
-	known map[string]remembered
+	known     *recent.Map[string, remembered]
 }
 
 type remembered struct {
@@ -81,13 +79,17 @@ type remembered struct {
 }
 
 // of returns a tenant's receiver, or ErrNoReceiver. Tenants that are not there
-// are remembered as well, so that a stranger does not make the store work.
+// are remembered as well, so that a stranger does not make the store work, and
+// what cannot be a tenant at all is not even remembered.
 func (r *receivers) of(ctx context.Context, tenant string) (*receiver, error) {
-	if found, ok := r.recall(tenant); ok {
-		if found == nil {
+	if !ident.Tenant(tenant) {
+		return nil, ErrNoReceiver
+	}
+	if found, ok := r.known.Get(tenant); ok && r.now().Before(found.until) {
+		if found.receiver == nil {
 			return nil, ErrNoReceiver
 		}
-		return found, nil
+		return found.receiver, nil
 	}
 	settings, err := r.directory.Settings(ctx, tenant)
 	var made *receiver
@@ -97,23 +99,6 @@ func (r *receivers) of(ctx context.Context, tenant string) (*receiver, error) {
 	if err != nil && !errors.Is(err, ErrNoReceiver) {
 		return nil, err
 	}
-	r.remember(tenant, made)
+	r.known.Put(tenant, remembered{made, r.now().Add(r.keep)})
 	return made, err
-}
-
-func (r *receivers) recall(tenant string) (*receiver, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	got, ok := r.known[tenant]
-	return got.receiver, ok && r.now().Before(got.until)
-}
-
-// remember forgets all when there is no room: the settings are read again.
-func (r *receivers) remember(tenant string, made *receiver) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.known) >= r.most {
-		clear(r.known)
-	}
-	r.known[tenant] = remembered{made, r.now().Add(r.keep)}
 }
