@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/recent"
 )
 
 // Why a bearer is refused. The differences are for metrics and logs: whoever
@@ -46,8 +48,8 @@ type Verifier struct {
 	opts   VerifierOptions
 
 	mu      sync.Mutex
-	known   map[string]*answer
-	unknown map[string]time.Time // until when the ID counts as none
+	known   *recent.Map[string, *answer]
+	unknown *recent.Map[string, time.Time] // until when the ID counts as none
 }
 
 // answer is what the store said of a token.
@@ -60,7 +62,10 @@ type answer struct {
 
 // NewVerifier returns a Verifier.
 func NewVerifier(tokens Tokens, opts VerifierOptions) *Verifier {
-	return &Verifier{tokens: tokens, opts: opts, known: map[string]*answer{}, unknown: map[string]time.Time{}}
+	return &Verifier{
+		tokens: tokens, opts: opts,
+		known: recent.NewMap[string, *answer](opts.Max), unknown: recent.NewMap[string, time.Time](opts.Max),
+	}
 }
 
 // Verify returns what the bearer of a token may do. ErrUnknown, ErrExpired and
@@ -105,12 +110,12 @@ func (v *Verifier) recall(id string) (token Token, ask bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := v.opts.Now()
-	if now.Before(v.unknown[id]) {
+	if until, _ := v.unknown.Get(id); now.Before(until) {
 		return Token{}, false, ErrUnknown
 	}
-	last := v.known[id]
+	last, known := v.known.Get(id)
 	switch {
-	case last == nil:
+	case !known:
 		return Token{}, true, nil
 	case now.Before(last.next), last.asking && now.Before(last.until.Add(v.opts.Grace)):
 		return last.token, false, nil
@@ -129,20 +134,17 @@ func (v *Verifier) learn(id string, token Token, err error) (Token, error) {
 	now := v.opts.Now()
 	switch {
 	case err == nil:
-		delete(v.unknown, id)
-		delete(v.known, id)
-		makeRoom(v.known, v.opts.Max)
+		v.unknown.Delete(id)
 		fresh := now.Add(v.opts.Fresh)
-		v.known[id] = &answer{token: token, until: fresh, next: fresh}
+		v.known.Put(id, &answer{token: token, until: fresh, next: fresh})
 		return token, nil
 	case errors.Is(err, ErrUnknown):
-		delete(v.known, id)
-		makeRoom(v.unknown, v.opts.Max)
-		v.unknown[id] = now.Add(v.opts.Fresh)
+		v.known.Delete(id)
+		v.unknown.Put(id, now.Add(v.opts.Fresh))
 		return Token{}, ErrUnknown
 	}
-	last := v.known[id]
-	if last == nil {
+	last, known := v.known.Get(id)
+	if !known {
 		return Token{}, fmt.Errorf("look the token up: %w", err)
 	}
 	last.asking = false
@@ -159,25 +161,13 @@ func (v *Verifier) learn(id string, token Token, err error) (Token, error) {
 func (v *Verifier) noteUse(ctx context.Context, token Token, now time.Time) {
 	day := now.UTC().Format("20060102")
 	v.mu.Lock()
-	last := v.known[token.ID]
-	known := last == nil || last.token.LastUsed == day
-	if !known {
+	last, known := v.known.Get(token.ID)
+	first := known && last.token.LastUsed != day
+	if first {
 		last.token.LastUsed = day
 	}
 	v.mu.Unlock()
-	if !known {
+	if first {
 		_ = v.tokens.Used(ctx, token.ID, day)
-	}
-}
-
-// makeRoom removes one entry, whichever, of a full map. Who is removed by bad
-// luck is asked for again.
-func makeRoom[T any](m map[string]T, limit int) {
-	if len(m) < limit {
-		return
-	}
-	for id := range m {
-		delete(m, id)
-		return
 	}
 }

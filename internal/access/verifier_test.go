@@ -80,7 +80,7 @@ func TestStrangersDoNotMakeTheStoreWork(t *testing.T) {
 		other, _ := mint(t, Order{})
 		d.want(t, other, ErrUnknown)
 	}
-	if n := len(d.unknown); n > kept {
+	if n := d.unknown.Len(); n > kept {
 		t.Errorf("%d strangers are remembered, want at most %d", n, kept)
 	}
 	before := d.asked
@@ -97,7 +97,7 @@ func TestKnownTokensAreBounded(t *testing.T) {
 		d.tokens[token.ID] = token
 		d.want(t, good, nil)
 	}
-	if n := len(d.known); n > kept {
+	if n := d.known.Len(); n > kept {
 		t.Errorf("%d tokens are remembered, want at most %d", n, kept)
 	}
 }

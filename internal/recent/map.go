@@ -73,6 +73,13 @@ func (m *Map[K, V]) Delete(key K) {
 	}
 }
 
+// Len is how many entries there are.
+func (m *Map[K, V]) Len() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.order.Len()
+}
+
 func (m *Map[K, V]) get(key K) (V, bool) {
 	place, ok := m.entries[key]
 	if !ok {

@@ -44,7 +44,7 @@ func TestItsMemoryIsBounded(t *testing.T) {
 			kept++
 		}
 	}
-	if kept != 10 {
+	if kept != 10 || m.Len() != 10 {
 		t.Errorf("%d of 1000 entries are kept, want 10", kept)
 	}
 }
