@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/notify"
+	"github.com/rollcall-dev/rollcall/internal/ratelimit"
 	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/seal"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
@@ -54,10 +55,10 @@ func NewAPI(cfg config.Config, parts APIParts) (*API, error) {
 	facts := newRegistry(parts.DB, parts.Publisher, parts.FanOuts, parts.Ways)
 	handler := httpapi.New(httpapi.Options{
 		Registry: facts, FanOuts: parts.DB.FanOuts(), Secrets: tenantSecrets{parts.DB}, Answers: parts.DB.Answers(),
-		Gate:     httpapi.NewGate(verifier, httpapi.Pace{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, observer),
+		Gate:     httpapi.NewGate(verifier, ratelimit.Limit{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, observer),
 		Observer: observer, Logger: parts.Log, ImportLimit: int64(cfg.API.ImportLimitMB) << 20, Rate: parts.Rate, Now: time.Now,
 	})
-	draws := httpapi.NewGate(verifier, httpapi.Pace{PerSecond: cfg.API.DrawRate, Burst: cfg.API.DrawBurst}, observer)
+	draws := httpapi.NewGate(verifier, ratelimit.Limit{PerSecond: cfg.API.DrawRate, Burst: cfg.API.DrawBurst}, observer)
 	return &API{Handler: handler, Draws: draws}, nil
 }
 

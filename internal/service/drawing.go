@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/draw"
+	"github.com/rollcall-dev/rollcall/internal/ratelimit"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 )
 
@@ -61,7 +62,7 @@ func NewDrawing(cfg config.Config, parts DrawingParts) (*Drawing, error) {
 		Desk: desk, Ways: parts.Ways, Observer: observer,
 		Grant: func(r *http.Request) (access.Grant, bool) { return access.GrantFrom(r.Context()) },
 	}, landing.Options{
-		Pace:         landing.Pace{PerSecond: cfg.Draw.PageRate, Burst: cfg.Draw.PageBurst},
+		Pace:         ratelimit.Limit{PerSecond: cfg.Draw.PageRate, Burst: cfg.Draw.PageBurst},
 		Proxies:      landing.Proxies(cfg.Draw.Proxies),
 		ImageSources: cfg.Draw.ImageSources,
 		RepeatWithin: cfg.Draw.RepeatWithin,

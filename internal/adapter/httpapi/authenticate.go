@@ -5,8 +5,10 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/access"
+	"github.com/rollcall-dev/rollcall/internal/ratelimit"
 )
 
 // Verifier turns what a bearer presents into a grant. access.ErrUnknown,
@@ -16,17 +18,20 @@ type Verifier interface {
 	Verify(ctx context.Context, bearer string) (access.Grant, error)
 }
 
+// maxPaces bounds how many tokens are told apart.
+const maxPaces = 10_000
+
 // Gate lets requests in that carry a bearer token, at the pace of each token.
 // It is safe for concurrent use.
 type Gate struct {
 	verifier Verifier
-	paces    *paces
+	paces    *ratelimit.Keyed[string] // by token
 	observer Observer
 }
 
 // NewGate returns a Gate.
-func NewGate(verifier Verifier, pace Pace, observer Observer) *Gate {
-	return &Gate{verifier: verifier, paces: newPaces(pace), observer: observer}
+func NewGate(verifier Verifier, pace ratelimit.Limit, observer Observer) *Gate {
+	return &Gate{verifier: verifier, paces: ratelimit.NewKeyed[string](pace, maxPaces, time.Now), observer: observer}
 }
 
 // Authenticate serves next with the grant of the request's bearer token in the
@@ -55,7 +60,7 @@ func (g *Gate) admit(r *http.Request) (access.Grant, *problem) {
 	case err != nil:
 		return access.Grant{}, unavailable("tokens cannot be checked just now")
 	}
-	if wait := g.paces.wait(grant.Token); wait > 0 {
+	if wait := g.paces.Wait(grant.Token); wait > 0 {
 		return access.Grant{}, tooMany("the token asks more often than it may", wait)
 	}
 	return grant, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/access"
 	"github.com/rollcall-dev/rollcall/internal/adapter/httpapi"
+	"github.com/rollcall-dev/rollcall/internal/ratelimit"
 )
 
 func TestWhoIsLetIn(t *testing.T) {
@@ -47,7 +48,7 @@ func TestWhoIsLetIn(t *testing.T) {
 
 // One token's pace is not another's.
 func TestThePaceOfAToken(t *testing.T) {
-	r := newPacedRig(t, httpapi.Pace{PerSecond: 0.001, Burst: 2})
+	r := newPacedRig(t, ratelimit.Limit{PerSecond: 0.001, Burst: 2})
 	for range 2 {
 		r.want(t, get(acme), 200)
 	}
@@ -62,7 +63,7 @@ func TestThePaceOfAToken(t *testing.T) {
 func TestTheGateGivesTheGrant(t *testing.T) {
 	r := newRig(t)
 	var grant access.Grant
-	gate := httpapi.NewGate(r.tokens, httpapi.Pace{PerSecond: 1, Burst: 1}, r.observed)
+	gate := httpapi.NewGate(r.tokens, ratelimit.Limit{PerSecond: 1, Burst: 1}, r.observed)
 	behind := gate.Authenticate(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { grant, _ = access.GrantFrom(r.Context()) }))
 	if got := send(t, behind, call{method: "POST", path: "/v1/draw/c-1", token: acmeOnly}); got.status != 200 {
 		t.Fatalf("answers %d %s", got.status, got.body)

@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/notify"
 	"github.com/rollcall-dev/rollcall/internal/publish"
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/ratelimit"
 	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/registry/registrytest"
 	"github.com/rollcall-dev/rollcall/internal/roster"
@@ -53,10 +54,10 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	return newPacedRig(t, httpapi.Pace{PerSecond: 1e6, Burst: 1e6})
+	return newPacedRig(t, ratelimit.Limit{PerSecond: 1e6, Burst: 1e6})
 }
 
-func newPacedRig(t *testing.T, pace httpapi.Pace) *rig {
+func newPacedRig(t *testing.T, pace ratelimit.Limit) *rig {
 	t.Helper()
 	now := func() time.Time { return noon }
 	r := &rig{

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rollcall-dev/rollcall/internal/adapter/httpapi"
+	"github.com/rollcall-dev/rollcall/internal/ratelimit"
 	"github.com/rollcall-dev/rollcall/internal/registry"
 )
 
@@ -70,7 +70,7 @@ var scenes = map[string]func(t *testing.T, o operation) (*rig, call){
 		return r, c
 	},
 	"429": func(t *testing.T, o operation) (*rig, call) {
-		return newPacedRig(t, httpapi.Pace{PerSecond: 1e-9, Burst: 0}), o.call(everything)
+		return newPacedRig(t, ratelimit.Limit{PerSecond: 1e-9, Burst: 0}), o.call(everything)
 	},
 	"500": func(t *testing.T, o operation) (*rig, call) {
 		r := newRig(t)

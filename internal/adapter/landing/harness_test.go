@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/access"
 	"github.com/rollcall-dev/rollcall/internal/draw"
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/ratelimit"
 )
 
 // house is a site with a desk that says what it is told to.
@@ -49,7 +50,7 @@ func newHouse(t *testing.T) *house {
 		}
 		return *h.grant, true
 	}}, Options{
-		Pace:         Pace{PerSecond: 5, Burst: 20},
+		Pace:         ratelimit.Limit{PerSecond: 5, Burst: 20},
 		Proxies:      Proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		ImageSources: []string{"https:", "http://127.0.0.1:9"},
 		RepeatWithin: time.Minute,

@@ -61,7 +61,7 @@ func (s *Site) visited(w http.ResponseWriter, r *http.Request) {
 
 // tooOften reports whether the client's address has to wait, and answers then.
 func (s *Site) tooOften(w http.ResponseWriter, r *http.Request) bool {
-	wait := s.paces.wait(s.opts.Proxies.client(r))
+	wait := s.paces.Wait(subscriber(s.opts.Proxies.client(r)))
 	if wait == 0 {
 		return false
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/ratelimit"
 )
 
 func TestLanguages(t *testing.T) {
@@ -123,11 +125,11 @@ func TestPaceByLine(t *testing.T) {
 		"who cannot be read":    {[]string{"", "", ""}, []bool{false, false, true}},
 		"a /64 of IPv4 is none": {[]string{"0.0.0.1", "0.0.0.2", "0.0.0.3"}, []bool{false, false, false}},
 	} {
-		p := newPaces(Pace{PerSecond: 1, Burst: 2}, func() time.Time { return now })
+		p := ratelimit.NewKeyed[netip.Prefix](ratelimit.Limit{PerSecond: 1, Burst: 2}, maxPaces, func() time.Time { return now })
 		var waits []bool
 		for _, addr := range tt.addrs {
 			parsed, _ := netip.ParseAddr(addr)
-			waits = append(waits, p.wait(parsed) > 0)
+			waits = append(waits, p.Wait(subscriber(parsed)) > 0)
 		}
 		if !slices.Equal(waits, tt.waits) {
 			t.Errorf("%s: %v, want %v", name, waits, tt.waits)

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/access"
 	"github.com/rollcall-dev/rollcall/internal/draw"
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/ratelimit"
 )
 
 // Desk gives customers their members.
@@ -30,6 +32,9 @@ type Observer interface {
 	Ended(ctx context.Context, surface draw.Surface, ending draw.Ending, took time.Duration)
 }
 
+// maxPaces is how many addresses are told apart: about 5 MiB.
+const maxPaces = 20_000
+
 // Ports are what a Site needs from the world. All are required.
 type Ports struct {
 	Desk     Desk
@@ -42,7 +47,7 @@ type Ports struct {
 // Options of a Site. All are required.
 type Options struct {
 	// Pace is how often one address may open the page.
-	Pace Pace
+	Pace ratelimit.Limit
 	// Proxies are the reverse proxies whose word on the client's address counts.
 	Proxies Proxies
 	// ImageSources are the CSP sources that QR codes may come from.
@@ -59,7 +64,7 @@ type Site struct {
 	Ports
 	opts   Options
 	ways   *ways
-	paces  *paces
+	paces  *ratelimit.Keyed[netip.Prefix] // by subscriber
 	screen *screen
 }
 
@@ -73,7 +78,7 @@ func New(ports Ports, opts Options) (*Site, error) {
 		Ports:  ports,
 		opts:   opts,
 		ways:   newWays(ports.Ways, opts.Now),
-		paces:  newPaces(opts.Pace, opts.Now),
+		paces:  ratelimit.NewKeyed[netip.Prefix](opts.Pace, maxPaces, opts.Now),
 		screen: screen,
 	}, nil
 }
