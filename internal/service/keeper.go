@@ -6,11 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-	"go.opentelemetry.io/otel/metric"
-
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
-	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/backstop"
 	"github.com/rollcall-dev/rollcall/internal/backstop/lease"
 	"github.com/rollcall-dev/rollcall/internal/config"
@@ -35,20 +31,10 @@ const (
 
 // keeper is one process that stands by or sweeps.
 type keeper struct {
-	cfg                   config.Config
-	tel                   *telemetry.Telemetry
-	health                *telemetry.Health
-	metrics               *metrics.Keeper
-	db                    *mongostore.Database
-	producer              *refresh.Producer
-	redis                 redis.UniversalClient
-	meter                 metric.Meter
-	loop                  *loop
-	ways                  *ContactWays
-	notifying             *notifying
-	closers               closers
-	tenantRate, totalRate float64
-	seams                 []Seams // none but in a test
+	loopRole
+	health    *telemetry.Health
+	sweeping  *metrics.Keeper
+	notifying *notifying
 }
 
 // RunKeeper sweeps while it holds the keepers' lease, and stands by while
@@ -56,7 +42,7 @@ type keeper struct {
 // up, so that another one goes on at once.
 func RunKeeper(ctx context.Context, cfg config.Config, version string, seams ...Seams) error {
 	return runRole(ctx, cfg, "keeper", version, func(ctx context.Context, host *host) error {
-		k := &keeper{cfg: cfg, tel: host.tel, health: host.health, seams: seams}
+		k := &keeper{loopRole: loopRole{cfg: cfg, tel: host.tel, seams: seams}, health: host.health}
 		return errors.Join(k.run(ctx, host), k.closers.close(ctx, cfg.Refresher.DrainTimeout))
 	})
 }
@@ -65,8 +51,8 @@ func (k *keeper) run(ctx context.Context, host *host) error {
 	if err := k.open(ctx); err != nil {
 		return err
 	}
-	duty := newDuty(k.tel.Log, k.metrics, k.health, 4*k.cfg.Keeper.LeaseTTL)
-	stop, err := k.metrics.ObserveLease(duty.held.Load)
+	duty := newDuty(k.tel.Log, k.sweeping, k.health, 4*k.cfg.Keeper.LeaseTTL)
+	stop, err := k.sweeping.ObserveLease(duty.held.Load)
 	if err != nil {
 		return err
 	}
@@ -79,43 +65,14 @@ func (k *keeper) run(ctx context.Context, host *host) error {
 
 // open connects to everything; what it opened, closers ends.
 func (k *keeper) open(ctx context.Context) error {
+	if err := k.loopRole.open("keeper", fanOutPoll); err != nil {
+		return err
+	}
 	var err error
-	k.meter = k.tel.Meters.Meter("github.com/rollcall-dev/rollcall")
-	if k.metrics, err = metrics.NewKeeper(k.meter); err != nil {
+	if k.sweeping, err = metrics.NewKeeper(k.meter); err != nil {
 		return err
 	}
-	if k.db, err = openMongo(k.cfg, "keeper"); err != nil {
-		return err
-	}
-	k.closers.add(k.db.Close)
-	bus, err := pulsarbus.NewClient(busOptions(k.cfg, nil, k.tel))
-	if err != nil {
-		return err
-	}
-	k.closers.add(func(context.Context) error { bus.Close(); return nil })
-	if k.producer, err = refresh.New(bus, refresh.Options{Topic: k.cfg.Pulsar.Topic, SendTimeout: k.cfg.Pulsar.OperationTimeout}); err != nil {
-		return err
-	}
-	k.closers.add(func(context.Context) error { k.producer.Close(); return nil })
-	if err := k.pace(); err != nil {
-		return err
-	}
-	return k.openLoop(ctx)
-}
-
-// pace takes over the rates of the vendor budget.
-func (k *keeper) pace() error {
-	var err error
-	if k.redis, err = openRedis(k.cfg.Redis, k.tel); err != nil {
-		return err
-	}
-	k.closers.add(func(context.Context) error { return k.redis.Close() })
-	budget, err := newBudget(k.cfg, k.redis, k.tel)
-	if err != nil {
-		return err
-	}
-	k.tenantRate, k.totalRate = budget.Rate()
-	return nil
+	return k.openNotifying(ctx)
 }
 
 // work sweeps until ctx ends. What it knows of earlier sweeps begins anew with
@@ -135,14 +92,14 @@ func (k *keeper) work(ctx context.Context, _ int64) {
 	sweeps.Go(func() {
 		k.every(ctx, releaseEvery, metrics.SweepRelease, func() error {
 			released, err := releaser.Sweep(ctx)
-			k.metrics.Released(ctx, released.ByReason, released.Late)
+			k.sweeping.Released(ctx, released.ByReason, released.Late)
 			return err
 		})
 	})
 	sweeps.Go(func() {
 		k.every(ctx, intentsEvery, metrics.SweepIntents, func() error {
 			marked, err := marker.Sweep(ctx)
-			k.metrics.Marked(ctx, marked)
+			k.sweeping.Marked(ctx, marked)
 			return err
 		})
 	})
@@ -160,7 +117,7 @@ func (k *keeper) every(ctx context.Context, rhythm time.Duration, name metrics.S
 		beat.Beat()
 		begun := time.Now()
 		err := sweep()
-		k.metrics.Swept(ctx, name, time.Since(begun))
+		k.sweeping.Swept(ctx, name, time.Since(begun))
 		if err != nil && ctx.Err() == nil {
 			k.tel.Log.ErrorContext(ctx, "sweep failed; it is tried again", "sweep", name, "error", err)
 		}

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 )
 
@@ -14,39 +13,6 @@ const (
 	additionsEvery = 5 * time.Second
 	forgetEvery    = 10 * time.Second
 )
-
-// openLoop puts together what completes callbacks, fan-outs and contact ways,
-// and what delivers notices.
-func (k *keeper) openLoop(ctx context.Context) error {
-	quotas, err := metrics.NewQuota(k.meter)
-	if err != nil {
-		return err
-	}
-	notices, err := newFiler(k.db, k.meter)
-	if err != nil {
-		return err
-	}
-	ledgers, err := redisrotation.New(k.redis, redisrotation.Options{Prefix: k.cfg.Redis.KeyPrefix})
-	if err != nil {
-		return err
-	}
-	k.loop = newLoop(k.cfg, loopParts{
-		db: k.db, producer: k.producer, notices: notices, metrics: quotas, tel: k.tel, ledgers: ledgers,
-		rate: k.tenantRate, poll: fanOutPoll, seams: k.seams,
-	})
-	vendor, closeVendor, err := newVendor(k.cfg, k.db, k.redis, k.tel)
-	if err != nil {
-		return err
-	}
-	k.closers.add(func(context.Context) error { closeVendor(); return nil })
-	k.ways, err = NewContactWays(k.cfg, ContactWaysParts{
-		DB: k.db, Vendor: vendor, Announcer: k.loop.publisher, Meter: k.meter, Log: k.tel.Log,
-	})
-	if err != nil {
-		return err
-	}
-	return k.openNotifying(ctx)
-}
 
 func (k *keeper) openNotifying(ctx context.Context) error {
 	seen, err := metrics.NewNotifications(k.meter)
