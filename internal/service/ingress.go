@@ -10,12 +10,13 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/callback"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
+	"github.com/rollcall-dev/rollcall/internal/webserver"
 )
 
 // ingress is one process that takes callbacks, facts and draws over HTTP.
 type ingress struct {
 	loopRole
-	web *web
+	web *webserver.Server
 }
 
 // RunIngress serves callbacks, the API, draws and landing pages until ctx ends.
@@ -35,13 +36,13 @@ func (i *ingress) run(ctx context.Context, host *host) error {
 	host.started(
 		telemetry.Dependency{Name: "mongodb", Ask: i.db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second},
 	)
-	i.tel.Log.InfoContext(ctx, "ingress ready", "instance", i.cfg.Refresher.Instance, "address", i.web.listener.Addr().String())
+	i.tel.Log.InfoContext(ctx, "ingress ready", "instance", i.cfg.Refresher.Instance, "address", i.web.Addr())
 	// The fan-outs stop after the requests: one of these may still begin one.
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var running sync.WaitGroup
 	running.Go(func() { i.loop.runner.Run(working) })
-	err := i.web.serve(ctx)
+	err := i.web.Serve(ctx)
 	stop()
 	running.Wait()
 	return err

@@ -3,29 +3,21 @@ package telemetry
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/webserver"
 )
 
-// OpsServer serves /livez, /readyz and /metrics. It is for the cluster's own
-// eyes and takes no part in the work.
-type OpsServer struct {
-	listener net.Listener
-	server   *http.Server
-}
+// opsGrace is how long an answer on its way may take when the process stops.
+const opsGrace = 5 * time.Second
 
-// ListenOps opens addr (host:port; port 0 takes a free one). Nothing is
-// answered before [OpsServer.Serve].
-func (t *Telemetry) ListenOps(ctx context.Context, addr string, health *Health) (*OpsServer, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("listening for health and metrics: %w", err)
-	}
-	return &OpsServer{listener: listener, server: &http.Server{
+// ListenOps opens addr (host:port; port 0 takes a free one) for /livez, /readyz
+// and /metrics. They are for the cluster's own eyes and take no part in the
+// work. Nothing is answered before [webserver.Server.Serve].
+func (t *Telemetry) ListenOps(ctx context.Context, addr string, health *Health) (*webserver.Server, error) {
+	return webserver.Listen(ctx, addr, "health and metrics", &http.Server{
 		Handler:           opsHandler(health, t.MetricsHandler()),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
@@ -33,32 +25,7 @@ func (t *Telemetry) ListenOps(ctx context.Context, addr string, health *Health) 
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(t.Log.Handler(), slog.LevelWarn),
-	}}, nil
-}
-
-// Addr is where the server listens.
-func (s *OpsServer) Addr() string { return s.listener.Addr().String() }
-
-// Serve answers until ctx ends, then gives answers on their way 5 s, and
-// returns when the server has stopped. It returns an error only when it could
-// not serve.
-func (s *OpsServer) Serve(ctx context.Context) error {
-	failed := make(chan error, 1)
-	go func() { failed <- s.server.Serve(s.listener) }()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serving health and metrics: %w", err)
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if err := s.server.Shutdown(grace); err != nil {
-		_ = s.server.Close() // a client that does not take its answer must not keep us
-	}
-	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving health and metrics: %w", err)
-	}
-	return nil
+	}, opsGrace)
 }
 
 func opsHandler(health *Health, metrics http.Handler) http.Handler {

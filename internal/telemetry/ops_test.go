@@ -69,8 +69,8 @@ func TestOpsLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = server.listener.Close() })
-	s := server.server
+	t.Cleanup(func() { _ = server.Listener.Close() })
+	s := server.HTTP
 	type limits struct {
 		header, read, write, idle bool
 		bytes                     bool
@@ -90,7 +90,7 @@ func TestOpsTellsWhatItCannotDo(t *testing.T) {
 	if _, err := tel.ListenOps(t.Context(), server.Addr(), NewHealth()); err == nil || !strings.Contains(err.Error(), "listening for health and metrics") {
 		t.Errorf("a taken port: %v", err)
 	}
-	if err := server.listener.Close(); err != nil {
+	if err := server.Listener.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := server.Serve(t.Context()); err == nil || !strings.Contains(err.Error(), "serving health and metrics") {
