@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"log/slog"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -14,16 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apache/pulsar-client-go/pulsar"
-	pulsarlog "github.com/apache/pulsar-client-go/pulsar/log"
-
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
-	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/backstop/lease"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
 	"github.com/rollcall-dev/rollcall/test/await"
+	"github.com/rollcall-dev/rollcall/test/eventlog"
 	"github.com/rollcall-dev/rollcall/test/fleet"
 	"github.com/rollcall-dev/rollcall/test/stack/stacktest"
 )
@@ -50,7 +46,7 @@ func newHouse(t *testing.T) *house {
 	h.db, err = mongostore.Open(mongostore.Options{URI: stacktest.MongoURI(t), Database: name, Timeout: 20 * time.Second})
 	h.must(err)
 	h.Cleanup(func() { _ = h.db.Close(context.WithoutCancel(t.Context())) })
-	h.listen(topic)
+	eventlog.Follow(t, topic, h.note)
 	h.fleet = fleet.New(binary(t), []string{
 		"ROLLCALL_MONGODB_DATABASE=" + name,
 		"ROLLCALL_REDIS_KEY_PREFIX=" + name + ":",
@@ -90,47 +86,14 @@ func binary(t *testing.T) string {
 	return built.path
 }
 
-// listen notes every event on the topic.
-func (h *house) listen(topic string) {
-	h.Helper()
-	admin, err := pulsarbus.NewAdmin(pulsarbus.AdminOptions{URL: stacktest.PulsarAdminURL(h)})
-	h.must(err)
-	defer admin.Close()
-	h.must(admin.EnsureTopic(h.Context(), topic, 0))
-	quiet := pulsarlog.NewLoggerWithSlog(slog.New(slog.DiscardHandler))
-	client, err := pulsar.NewClient(pulsar.ClientOptions{URL: stacktest.PulsarURL(h), Logger: quiet})
-	h.must(err)
-	reader, err := client.CreateReader(pulsar.ReaderOptions{Topic: topic, StartMessageID: pulsar.EarliestMessageID()})
-	h.must(err)
-	ctx, stop := context.WithCancel(context.WithoutCancel(h.Context()))
-	var reading sync.WaitGroup
-	reading.Go(func() { h.read(ctx, reader) })
-	h.Cleanup(func() {
-		stop()
-		reading.Wait()
-		reader.Close()
-		client.Close()
-	})
-}
-
-func (h *house) read(ctx context.Context, reader pulsar.Reader) {
-	for {
-		msg, err := reader.Next(ctx)
-		if err != nil {
-			return
-		}
-		event, err := refresh.Decode(msg.Payload())
-		if err != nil {
-			h.Errorf("an event that cannot be read: %v", err)
-			continue
-		}
-		ref := push.Ref{Tenant: event.Tenant, Code: event.Code}
-		h.mu.Lock()
-		h.events++
-		if _, known := h.seen[ref]; !known {
-			h.seen[ref] = time.Now()
-		}
-		h.mu.Unlock()
+// note keeps when a code was published first.
+func (h *house) note(event refresh.Event) {
+	ref := push.Ref{Tenant: event.Tenant, Code: event.Code}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events++
+	if _, known := h.seen[ref]; !known {
+		h.seen[ref] = time.Now()
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/rollcall-dev/rollcall/test/await"
 	"github.com/rollcall-dev/rollcall/test/fleet"
 	"github.com/rollcall-dev/rollcall/test/stack"
+	"github.com/rollcall-dev/rollcall/test/standin"
 )
 
 const (
@@ -87,7 +88,7 @@ func (h *house) openServers() {
 	h.db, err = mongostore.Open(mongostore.Options{URI: h.servers.MongoURI, Database: h.name, Keys: keys})
 	h.must(err)
 	h.Cleanup(func() { _ = h.db.Close(context.WithoutCancel(h.Context())) })
-	h.indexConditions()
+	standin.IndexConditions(h.T, h.servers.MongoURI, h.name, map[string]string{"records": "epoch", "dirty": "version"})
 	opts, err := redis.ParseURL(h.servers.RedisURL)
 	h.must(err)
 	h.redis = redis.NewClient(opts)

@@ -6,28 +6,22 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"log/slog"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/apache/pulsar-client-go/pulsar"
-	pulsarlog "github.com/apache/pulsar-client-go/pulsar/log"
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
-
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
-	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/notify"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 	"github.com/rollcall-dev/rollcall/internal/seal"
 	"github.com/rollcall-dev/rollcall/internal/wecomcrypto"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
+	"github.com/rollcall-dev/rollcall/test/eventlog"
 	"github.com/rollcall-dev/rollcall/test/fleet"
 	"github.com/rollcall-dev/rollcall/test/stack/stacktest"
+	"github.com/rollcall-dev/rollcall/test/standin"
 )
 
 // house is one installation of ingresses and keepers: a topic, a database and a
@@ -54,9 +48,9 @@ func newHouse(t *testing.T, env ...string) *house {
 	})
 	h.must(err)
 	h.Cleanup(func() { _ = h.db.Close(context.WithoutCancel(t.Context())) })
-	h.indexConditions()
+	standin.IndexConditions(t, stacktest.MongoURI(t), h.name, map[string]string{"contacts": "version"})
 	topic := "persistent://public/default/" + h.name
-	h.listen(topic)
+	eventlog.Follow(t, topic, h.note)
 	self, err := os.Executable()
 	h.must(err)
 	h.fleet = fleet.New(self, append([]string{
@@ -80,60 +74,10 @@ func newHouse(t *testing.T, env ...string) *house {
 	return h
 }
 
-// indexConditions gives the stand-in for MongoDB what a server does by itself:
-// it takes an index only for a query of exactly the index's fields, so that
-// every compare-and-set on {_id, version} would scan the whole collection.
-func (h *house) indexConditions() {
-	h.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(stacktest.MongoURI(h)))
-	h.must(err)
-	defer func() { h.must(client.Disconnect(h.Context())) }()
-	_, err = client.Database(h.name).Collection("contacts").Indexes().CreateOne(h.Context(), mongo.IndexModel{
-		Keys:    bson.D{{Key: "_id", Value: 1}, {Key: "version", Value: 1}},
-		Options: options.Index().SetUnique(true),
-	})
-	h.must(err)
-}
-
-// listen notes every event on the topic.
-func (h *house) listen(topic string) {
-	h.Helper()
-	admin, err := pulsarbus.NewAdmin(pulsarbus.AdminOptions{URL: stacktest.PulsarAdminURL(h)})
-	h.must(err)
-	defer admin.Close()
-	h.must(admin.EnsureTopic(h.Context(), topic, 0))
-	client, err := pulsar.NewClient(pulsar.ClientOptions{
-		URL: stacktest.PulsarURL(h), Logger: pulsarlog.NewLoggerWithSlog(slog.New(slog.DiscardHandler)),
-	})
-	h.must(err)
-	reader, err := client.CreateReader(pulsar.ReaderOptions{Topic: topic, StartMessageID: pulsar.EarliestMessageID()})
-	h.must(err)
-	ctx, stop := context.WithCancel(context.WithoutCancel(h.Context()))
-	var reading sync.WaitGroup
-	reading.Go(func() { h.read(ctx, reader) })
-	h.Cleanup(func() {
-		stop()
-		reading.Wait()
-		reader.Close()
-		client.Close()
-	})
-}
-
-func (h *house) read(ctx context.Context, reader pulsar.Reader) {
-	for {
-		msg, err := reader.Next(ctx)
-		if err != nil {
-			return
-		}
-		event, err := refresh.Decode(msg.Payload())
-		if err != nil {
-			h.Errorf("a message is no event: %v", err)
-			continue
-		}
-		h.mu.Lock()
-		h.events = append(h.events, event)
-		h.mu.Unlock()
-	}
+func (h *house) note(event refresh.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, event)
 }
 
 // published are the events so far.
