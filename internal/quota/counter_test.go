@@ -16,6 +16,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/quota/quotatest"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 var errPort = errors.New("the port is away")
@@ -29,13 +30,13 @@ func TestCounterTakes(t *testing.T) {
 	r.take(t, added("wm-1", 5), quota.Repeated)
 	r.wantCounters(t, 1)
 	r.wantOpen(t, 0)
-	wantSame(t, "refreshes", map[push.Ref]int{code: 1}, r.out.refreshs)
+	suitetest.WantSame(t, "refreshes", map[push.Ref]int{code: 1}, r.out.refreshs)
 
 	end := quota.Event{Pair: half.Pair, Change: quota.Unfollowed, At: noon.Add(time.Minute)}
 	r.take(t, end, quota.Ended)
 	r.take(t, added("wm-1", 90), quota.Counted)
 	r.wantCounters(t, 2)
-	wantSame(t, "judgements", map[quota.Judgement]int{
+	suitetest.WantSame(t, "judgements", map[quota.Judgement]int{
 		quota.Counted: 2, quota.Merged: 1, quota.Repeated: 1, quota.Ended: 1,
 	}, r.out.judged)
 }
@@ -59,8 +60,8 @@ func TestEventsThatAreNobodys(t *testing.T) {
 		r.take(t, event, quota.NoCode)
 	}
 	r.wantCounters(t, 0)
-	wantSame(t, "contacts", map[quota.Pair]quota.Contact{}, r.store.Contacts())
-	wantSame(t, "judgements", map[quota.Judgement]int{quota.NoCode: 3}, r.out.judged)
+	suitetest.WantSame(t, "contacts", map[quota.Pair]quota.Contact{}, r.store.Contacts())
+	suitetest.WantSame(t, "judgements", map[quota.Judgement]int{quota.NoCode: 3}, r.out.judged)
 
 	event := added("wm-1", 1)
 	event.Tenant = "globex"
@@ -88,12 +89,12 @@ func TestWhatFollowsFromCeilings(t *testing.T) {
 
 	r.take(t, added("wm-1", 1), quota.Counted)
 	file(notice(reason.AtDailyLimit, 1, 1, "code-s", "at_daily_limit/code-s/li.na/20261130"))
-	wantSame(t, "notices", want, r.out.notices)
-	wantSame(t, "fan-outs", []string{}, r.out.requested())
+	suitetest.WantSame(t, "notices", want, r.out.notices)
+	suitetest.WantSame(t, "fan-outs", []string{}, r.out.requested())
 
 	r.take(t, added("wm-2", 2), quota.Counted)
 	file(notice(reason.AtCompanyLimit, 2, 2, "", "at_company_limit/li.na/20261130"))
-	wantSame(t, "notices", want, r.out.notices)
+	suitetest.WantSame(t, "notices", want, r.out.notices)
 	winner := r.addition(t, "wm-2").ID
 	requests := map[string]fanout.Request{
 		"removed_today/" + winner: {
@@ -101,19 +102,19 @@ func TestWhatFollowsFromCeilings(t *testing.T) {
 			At: r.clock.Now(), Key: "removed_today/" + winner,
 		},
 	}
-	wantSame(t, "fan-outs", requests, r.out.requests)
+	suitetest.WantSame(t, "fan-outs", requests, r.out.requests)
 
 	r.take(t, added("wm-3", 3), quota.Counted)
 	file(notice(reason.AtAddLimit, 3, 3, "code-s", "at_add_limit/code-s/li.na/3"))
-	wantSame(t, "notices", want, r.out.notices)
-	wantSame(t, "fan-outs", requests, r.out.requests)
+	suitetest.WantSame(t, "notices", want, r.out.notices)
+	suitetest.WantSame(t, "fan-outs", requests, r.out.requests)
 	if on := r.store.Facts(code).Staff["li.na"].RemovedOn; on != "20261130" {
 		t.Errorf("removed on %q", on)
 	}
-	wantSame(t, "additions at a ceiling", map[reason.Reason]int{
+	suitetest.WantSame(t, "additions at a ceiling", map[reason.Reason]int{
 		reason.AtDailyLimit: 3, reason.AtCompanyLimit: 2, reason.AtAddLimit: 1,
 	}, r.out.reached)
-	wantSame(t, "fan-outs told of", map[reason.Reason]int{reason.RemovedToday: 1}, r.out.fell)
+	suitetest.WantSame(t, "fan-outs told of", map[reason.Reason]int{reason.RemovedToday: 1}, r.out.fell)
 }
 
 // The first of two attempts at the first addition counted it below the ceiling;
@@ -146,8 +147,8 @@ func TestAMarkWhoseWinnerDied(t *testing.T) {
 	r.take(t, added("wm-1", 1), quota.Counted)
 	r.wantCounters(t, 2)
 	r.wantOpen(t, 0)
-	wantSame(t, "fan-outs", []string{"removed_today/" + r.addition(t, "wm-1").ID}, r.out.requested())
-	wantSame(t, "notices", []string{"at_company_limit/li.na/20261130", "at_daily_limit/code-s/li.na/20261130"}, r.out.filed())
+	suitetest.WantSame(t, "fan-outs", []string{"removed_today/" + r.addition(t, "wm-1").ID}, r.out.requested())
+	suitetest.WantSame(t, "notices", []string{"at_company_limit/li.na/20261130", "at_daily_limit/code-s/li.na/20261130"}, r.out.filed())
 }
 
 // A limit of the code that was raised and reached again is told again.
@@ -181,7 +182,7 @@ func TestACodeThatIsRemovedMeanwhile(t *testing.T) {
 	}
 	r.take(t, added("wm-2", 2), quota.Counted)
 	r.wantCounters(t, 2)
-	wantSame(t, "notices", []string{"at_company_limit/li.na/20261130", "at_daily_limit/code-s/li.na/20261130"}, r.out.filed())
+	suitetest.WantSame(t, "notices", []string{"at_company_limit/li.na/20261130", "at_daily_limit/code-s/li.na/20261130"}, r.out.filed())
 }
 
 // Of somebody whom no facts know only the code counts.
@@ -193,7 +194,7 @@ func TestSomebodyUnknown(t *testing.T) {
 	if n := r.store.Facts(code).Counters.Total["lina"]; n != 1 {
 		t.Errorf("%d additions, want 1", n)
 	}
-	wantSame(t, "fan-outs", []string{}, r.out.requested())
+	suitetest.WantSame(t, "fan-outs", []string{}, r.out.requested())
 }
 
 // A port that fails, ahead of its effect or behind it, makes Take fail, and the
@@ -242,8 +243,8 @@ func (r *rig) wantSecond(t *testing.T) {
 	t.Helper()
 	r.wantCounters(t, 2)
 	r.wantOpen(t, 0)
-	wantSame(t, "fan-outs", []string{"removed_today/" + r.addition(t, "wm-2").ID}, r.out.requested())
-	wantSame(t, "notices", []string{"at_company_limit/li.na/20261130", "at_daily_limit/code-s/li.na/20261130"}, r.out.filed())
+	suitetest.WantSame(t, "fan-outs", []string{"removed_today/" + r.addition(t, "wm-2").ID}, r.out.requested())
+	suitetest.WantSame(t, "notices", []string{"at_company_limit/li.na/20261130", "at_daily_limit/code-s/li.na/20261130"}, r.out.filed())
 	if r.out.saw[code] != 2 {
 		t.Errorf("the last refresh saw %d additions, want 2", r.out.saw[code])
 	}
@@ -312,7 +313,7 @@ func TestTheLedgersAreTold(t *testing.T) {
 		ledgers.err = errPort
 	}
 	midnight := time.Date(2026, 12, 1, 0, 0, 0, 0, time.FixedZone("Asia/Shanghai", 8*60*60)).Unix()
-	wantSame(t, "told", []roster.Seat{
+	suitetest.WantSame(t, "told", []roster.Seat{
 		{Staff: "li.na", Counted: 1, Company: roster.CompanyDay{Total: 2, Counted: 1, Until: midnight}},
 		{Staff: "li.na", Counted: 2, Company: roster.CompanyDay{Total: 2, Counted: 2, Until: midnight}},
 	}, ledgers.told)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/fanout/fanouttest"
 	"github.com/rollcall-dev/rollcall/internal/quota"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 // A process that is cut off at any step of a Take leaves something that WeCom's
@@ -85,6 +86,6 @@ func (r *rig) wantForgotten(t *testing.T) {
 			t.Fatalf("Forget: %v", err)
 		}
 	}
-	wantSame(t, "facts after forgetting", before, r.store.Facts(code))
+	suitetest.WantSame(t, "facts after forgetting", before, r.store.Facts(code))
 	wantTraceless(t, r.store)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/quota"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 // model is what has to come out.
@@ -47,7 +48,7 @@ func (m model) check(t *testing.T, w *town) {
 	t.Helper()
 	notices := map[told]bool{}
 	for ref, want := range m.counters {
-		wantSame(t, "counters of "+ref.Code, *want, w.store.Facts(ref).Counters)
+		suitetest.WantSame(t, "counters of "+ref.Code, *want, w.store.Facts(ref).Counters)
 		total := 0
 		for staff, n := range want.Total {
 			total += n
@@ -77,7 +78,7 @@ func (m model) checkMarks(t *testing.T, w *town, required map[told]bool) {
 	fanOuts, optional := w.fanOuts(), map[told]bool{}
 	for who, added := range m.added {
 		staff := w.store.Facts(push.Ref{Tenant: who.Tenant}).Staff[who.Staff]
-		wantSame(t, "additions of "+who.Staff, added, staff.Added)
+		suitetest.WantSame(t, "additions of "+who.Staff, added, staff.Added)
 		last := lastAt(added)
 		if staff.RemovedOn != last {
 			t.Errorf("%v is marked for %q, want %q", who, staff.RemovedOn, last)

@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/fanout/fanouttest"
 	"github.com/rollcall-dev/rollcall/internal/quota"
 	"github.com/rollcall-dev/rollcall/internal/quota/quotatest"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 // leave leaves additions behind: noted, and not counted.
@@ -104,12 +105,12 @@ func TestForget(t *testing.T) {
 			t.Errorf("Forget = %d, %v; want %d", n, err, step.want)
 		}
 	}
-	wantSame(t, "facts after forgetting", before, r.store.Facts(code))
+	suitetest.WantSame(t, "facts after forgetting", before, r.store.Facts(code))
 	wantTraceless(t, r.store)
 	for i := range 3 {
 		r.take(t, added(fmt.Sprint("wm-", i), i), quota.Repeated)
 	}
-	wantSame(t, "facts after repeats", before, r.store.Facts(code))
+	suitetest.WantSame(t, "facts after repeats", before, r.store.Facts(code))
 }
 
 // What is not done is remembered however old it is.

@@ -103,13 +103,6 @@ func (r *rig) wantOpen(t *testing.T, want int) {
 	}
 }
 
-func wantSame(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
 // clock is set by hand.
 type clock struct {
 	mu  sync.Mutex

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/quota"
 	"github.com/rollcall-dev/rollcall/internal/quota/quotatest"
 	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 func change(standing quota.Standing, second int) quota.StaffChange {
@@ -51,7 +52,7 @@ func TestChange(t *testing.T) {
 			}
 			last := test.changes[len(test.changes)-1]
 			by := fmt.Sprintf("%s/li.na/%d", test.why, last.At.Unix())
-			wantSame(t, "the last fan-out", fanout.Request{
+			suitetest.WantSame(t, "the last fan-out", fanout.Request{
 				Scope: fanout.Scope{Tenant: "acme", Staff: "li.na"}, Why: test.why.String(), At: r.clock.Now(), Key: by,
 			}, r.out.requests[by])
 			if len(r.out.requests) != len(test.changes) {
@@ -61,7 +62,7 @@ func TestChange(t *testing.T) {
 			if test.tells {
 				notice = notify.Notice{Key: by, Tenant: "acme", Kind: notify.Kind(test.why), Staff: "li.na", At: last.At}
 			}
-			wantSame(t, "the notice", notice, r.out.notices[told{"acme", by}])
+			suitetest.WantSame(t, "the notice", notice, r.out.notices[told{"acme", by}])
 			if n := r.out.fell[test.why]; n != 1 {
 				t.Errorf("told of %d fan-outs for %s", n, test.why)
 			}
@@ -86,7 +87,7 @@ func TestChangeThatIsOutdated(t *testing.T) {
 	if n := len(r.out.requested()); n != 1 {
 		t.Errorf("%d fan-outs, want that of the later change", n)
 	}
-	wantSame(t, "notices", []string{}, r.out.filed())
+	suitetest.WantSame(t, "notices", []string{}, r.out.filed())
 }
 
 func TestChangeOfSomebodyUnknown(t *testing.T) {
@@ -96,8 +97,8 @@ func TestChangeOfSomebodyUnknown(t *testing.T) {
 	if got, err := r.Change(t.Context(), unknown); got != quota.Unlisted || err != nil {
 		t.Errorf("Change = %q, %v; want %q", got, err, quota.Unlisted)
 	}
-	wantSame(t, "fan-outs", []string{}, r.out.requested())
-	wantSame(t, "notices", []string{}, r.out.filed())
+	suitetest.WantSame(t, "fan-outs", []string{}, r.out.requested())
+	suitetest.WantSame(t, "notices", []string{}, r.out.filed())
 }
 
 func TestChangeOfPortsThatFail(t *testing.T) {
@@ -132,16 +133,16 @@ func TestChangeCutOffAtAnyStep(t *testing.T) {
 			if staff := r.store.Facts(code).Staff["li.na"]; !staff.QuarantinedUntil.IsZero() {
 				t.Errorf("still out: %+v", staff)
 			}
-			wantSame(t, "fan-outs", 2, len(r.out.requested()))
-			wantSame(t, "notices", 1, len(r.out.filed()))
+			suitetest.WantSame(t, "fan-outs", 2, len(r.out.requested()))
+			suitetest.WantSame(t, "notices", 1, len(r.out.filed()))
 		}},
 		"renamed": {renamed, 8, func(t *testing.T, r *rig) {
 			staff := r.store.Facts(code).Staff
 			if !staff["li.na"].Resigned || staff["lina"].ID != "lina" || staff["lina"].Resigned {
 				t.Errorf("staff %+v", staff)
 			}
-			wantSame(t, "fan-outs", 2, len(r.out.requested()))
-			wantSame(t, "notices", 2, len(r.out.filed()))
+			suitetest.WantSame(t, "fan-outs", 2, len(r.out.requested()))
+			suitetest.WantSame(t, "notices", 2, len(r.out.filed()))
 		}},
 	}
 	for name, test := range tests {

@@ -1,7 +1,6 @@
 package fanouttest
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 // Bench is a store under test and the producer whose codes it lists. The
@@ -20,10 +20,8 @@ type Bench struct {
 	PutCodes  func(codes ...roster.Code)
 }
 
-type suiteTest func(t *testing.T, b Bench)
-
 // suite is the contract, by what it is about.
-var suite = map[string]map[string]suiteTest{
+var suite = suitetest.Suite[Bench]{
 	"request": {
 		"begins a job":                             requestBegins,
 		"is idempotent by the newest key":          requestRepeated,
@@ -72,16 +70,7 @@ var suite = map[string]map[string]suiteTest{
 // TestStore is the contract of fanout.Store and fanout.Codes. Every subtest
 // gets an empty store from the factory, which cleans up after itself.
 func TestStore(t *testing.T, factory func(t *testing.T) Bench) {
-	for group, tests := range suite {
-		t.Run(group, func(t *testing.T) {
-			for name, test := range tests {
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					test(t, factory(t))
-				})
-			}
-		})
-	}
+	suitetest.Run(t, suite, factory)
 }
 
 // What most subtests are about.
@@ -132,38 +121,4 @@ func (b Bench) wantJob(t *testing.T, want fanout.Job) {
 	if diff := cmp.Diff(want, b.job(t, want.ID)); diff != "" {
 		t.Errorf("job (-want +got):\n%s", diff)
 	}
-}
-
-// accepted fails unless a conditional write says that it was done.
-func accepted(t *testing.T, what string) func(done bool, err error) {
-	return func(done bool, err error) {
-		t.Helper()
-		if !done || err != nil {
-			t.Errorf("%s = %v, %v; want true", what, done, err)
-		}
-	}
-}
-
-// refused fails unless a conditional write says that it was not done.
-func refused(t *testing.T, what string) func(done bool, err error) {
-	return func(done bool, err error) {
-		t.Helper()
-		if done || err != nil {
-			t.Errorf("%s = %v, %v; want false", what, done, err)
-		}
-	}
-}
-
-// race does something n times at the same time.
-func race(n int, do func(i int)) {
-	var all sync.WaitGroup
-	start := make(chan struct{})
-	for i := range n {
-		all.Go(func() {
-			<-start
-			do(i)
-		})
-	}
-	close(start)
-	all.Wait()
 }

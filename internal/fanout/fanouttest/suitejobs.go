@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rollcall-dev/rollcall/internal/fanout"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 func requestBegins(t *testing.T, b Bench) {
@@ -27,13 +28,13 @@ func requestRepeated(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.State, job.Rows, job.Total, job.Last, job.Released = fanout.InProgress, 1, 3, "code-3", 2
 	job.Started = noon
-	accepted(t, "Save")(b.Store.Save(t.Context(), job))
+	suitetest.Accepted(t, "Save")(b.Store.Save(t.Context(), job))
 	if again := b.request(t, liNa, "first", noon.Add(time.Minute)); again != job.Ticket {
 		t.Errorf("a repeat got %v, want %v", again, job.Ticket)
 	}
 	b.wantJob(t, job)
 	job.State = fanout.Done
-	accepted(t, "Save")(b.Store.Save(t.Context(), job))
+	suitetest.Accepted(t, "Save")(b.Store.Save(t.Context(), job))
 	if again := b.request(t, liNa, "first", noon.Add(time.Hour)); again != job.Ticket {
 		t.Errorf("a repeat after the end got %v, want %v", again, job.Ticket)
 	}
@@ -52,7 +53,7 @@ func requestSupersedes(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.State, job.Rows, job.Total, job.Last, job.Released = fanout.Done, 1, 3, "code-3", 3
 	job.Started, job.Finished = noon, noon.Add(time.Second)
-	accepted(t, "Save")(b.Store.Save(t.Context(), job))
+	suitetest.Accepted(t, "Save")(b.Store.Save(t.Context(), job))
 	ticket := b.request(t, liNa, "second", noon.Add(time.Minute))
 	if want := (fanout.Ticket{ID: job.ID, Epoch: 2}); ticket != want {
 		t.Errorf("ticket %v, want %v", ticket, want)
@@ -108,14 +109,12 @@ func requestRaceOfKeys(t *testing.T, b Bench) {
 func (b Bench) requestAtOnce(t *testing.T, key func(i int) string) []fanout.Ticket {
 	var mu sync.Mutex
 	var tickets []fanout.Ticket
-	race(16, func(i int) {
+	suitetest.Race(t, 16, func(i int) (bool, error) {
 		ticket, err := b.Store.Request(t.Context(), fanout.Request{Scope: liNa, Why: "race", At: noon, Key: key(i)})
-		if err != nil {
-			t.Errorf("Request: %v", err)
-		}
 		mu.Lock()
 		defer mu.Unlock()
 		tickets = append(tickets, ticket)
+		return true, err
 	})
 	return tickets
 }
@@ -132,10 +131,10 @@ func openLists(t *testing.T, b Bench) {
 	b.wantOpen(t, noon.Add(lease), nil, 10, first, second, third)
 
 	held.State = fanout.InProgress
-	accepted(t, "Save")(b.Store.Save(t.Context(), held))
+	suitetest.Accepted(t, "Save")(b.Store.Save(t.Context(), held))
 	b.wantOpen(t, noon.Add(lease), nil, 10, first, second, third)
 	held.State = fanout.Done
-	accepted(t, "Save")(b.Store.Save(t.Context(), held))
+	suitetest.Accepted(t, "Save")(b.Store.Save(t.Context(), held))
 	b.wantOpen(t, noon.Add(lease), nil, 10, second, third)
 }
 
@@ -167,11 +166,11 @@ func claimHeld(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	b.wantJob(t, job)
 	next := fanout.Claim{Token: 2, Owner: "keeper-2", Until: noon.Add(time.Hour)}
-	refused(t, "Claim while one holds")(
+	suitetest.Refused(t, "Claim while one holds")(
 		b.Store.Claim(t.Context(), job, next, noon.Add(lease-time.Millisecond)),
 	)
 	b.wantJob(t, job)
-	accepted(t, "Claim at the end of the one before")(b.Store.Claim(t.Context(), job, next, noon.Add(lease)))
+	suitetest.Accepted(t, "Claim at the end of the one before")(b.Store.Claim(t.Context(), job, next, noon.Add(lease)))
 	job.Claim = next
 	b.wantJob(t, job)
 }
@@ -180,7 +179,7 @@ func claimToken(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	for _, token := range []int64{1, 3, 7} {
 		claim := fanout.Claim{Token: token, Owner: "keeper-2", Until: noon.Add(time.Hour)}
-		refused(t, fmt.Sprintf("Claim with token %d after token 1", token))(
+		suitetest.Refused(t, fmt.Sprintf("Claim with token %d after token 1", token))(
 			b.Store.Claim(t.Context(), job, claim, noon.Add(lease)),
 		)
 	}
@@ -190,7 +189,7 @@ func claimToken(t *testing.T, b Bench) {
 func claimEpoch(t *testing.T, b Bench) {
 	seen := b.job(t, b.request(t, liNa, "first", noon).ID)
 	b.request(t, liNa, "second", noon)
-	refused(t, "Claim of an epoch gone by")(
+	suitetest.Refused(t, "Claim of an epoch gone by")(
 		b.Store.Claim(t.Context(), seen, fanout.Claim{Token: 1, Until: noon.Add(lease)}, noon),
 	)
 	b.claim(t, b.job(t, seen.ID), noon)
@@ -200,20 +199,13 @@ func claimRace(t *testing.T, b Bench) {
 	job := b.job(t, b.request(t, liNa, "first", noon).ID)
 	for token := int64(1); token <= 3; token++ {
 		now := noon.Add(time.Duration(token) * lease)
-		var mu sync.Mutex
 		var winners []string
-		race(16, func(i int) {
-			owner := fmt.Sprint("keeper-", i)
-			ok, err := b.Store.Claim(t.Context(), job, fanout.Claim{Token: token, Owner: owner, Until: now.Add(lease)}, now)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				t.Errorf("Claim: %v", err)
-			}
-			if ok {
-				winners = append(winners, owner)
-			}
-		})
+		for _, i := range suitetest.Race(t, 16, func(i int) (bool, error) {
+			claim := fanout.Claim{Token: token, Owner: fmt.Sprint("keeper-", i), Until: now.Add(lease)}
+			return b.Store.Claim(t.Context(), job, claim, now)
+		}) {
+			winners = append(winners, fmt.Sprint("keeper-", i))
+		}
 		job = b.job(t, job.ID)
 		if diff := cmp.Diff([]string{job.Claim.Owner}, winners); diff != "" {
 			t.Errorf("winners of token %d (-job's +those told):\n%s", token, diff)
@@ -250,7 +242,7 @@ func saveKeeps(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.State, job.Rows, job.Total, job.Last, job.Released = fanout.InProgress, 3, 1200, "code-1199", 700
 	job.Started, job.Finished = noon, noon.Add(time.Minute)
-	accepted(t, "Save")(b.Store.Save(t.Context(), job))
+	suitetest.Accepted(t, "Save")(b.Store.Save(t.Context(), job))
 	b.wantJob(t, job)
 }
 
@@ -258,7 +250,7 @@ func saveLostClaim(t *testing.T, b Bench) {
 	lost := b.claimed(t)
 	job := b.claim(t, lost, noon.Add(lease))
 	lost.State, lost.Released, lost.Claim.Until = fanout.Done, 9, noon.Add(time.Hour)
-	refused(t, "Save under a lost claim")(b.Store.Save(t.Context(), lost))
+	suitetest.Refused(t, "Save under a lost claim")(b.Store.Save(t.Context(), lost))
 	b.wantJob(t, job)
 }
 
@@ -267,21 +259,21 @@ func saveEpoch(t *testing.T, b Bench) {
 	b.request(t, liNa, "second", noon)
 	job := b.job(t, old.ID)
 	old.State, old.Released, old.Claim.Until = fanout.Done, 9, noon.Add(time.Hour)
-	refused(t, "Save in an epoch gone by")(b.Store.Save(t.Context(), old))
+	suitetest.Refused(t, "Save in an epoch gone by")(b.Store.Save(t.Context(), old))
 	b.wantJob(t, job)
 }
 
 func saveRenews(t *testing.T, b Bench) {
 	job := b.claimed(t)
 	job.Claim.Until = noon.Add(3 * lease)
-	accepted(t, "Save")(b.Store.Save(t.Context(), job))
+	suitetest.Accepted(t, "Save")(b.Store.Save(t.Context(), job))
 	b.wantOpen(t, noon.Add(2*lease), nil, 10)
 	next := fanout.Claim{Token: 2, Until: noon.Add(time.Hour)}
-	refused(t, "Claim of a renewed one")(b.Store.Claim(t.Context(), job, next, noon.Add(2*lease)))
+	suitetest.Refused(t, "Claim of a renewed one")(b.Store.Claim(t.Context(), job, next, noon.Add(2*lease)))
 }
 
 func saveNothing(t *testing.T, b Bench) {
-	refused(t, "Save of an unknown job")(
+	suitetest.Refused(t, "Save of an unknown job")(
 		b.Store.Save(t.Context(), fanout.Job{Ticket: fanout.Ticket{ID: "nobody's", Epoch: 1}, State: fanout.Done}),
 	)
 	if _, found, err := b.Store.Job(t.Context(), "nobody's"); found || err != nil {

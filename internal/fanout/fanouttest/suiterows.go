@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 func rowLife(t *testing.T, b Bench) {
@@ -43,13 +44,13 @@ func rowOlderAdd(t *testing.T, b Bench) {
 	lost := b.claimed(t)
 	job := b.claim(t, lost, noon.Add(lease))
 	b.addRow(t, job, 0, "a")
-	refused(t, "AddRow by an older claim")(
+	suitetest.Refused(t, "AddRow by an older claim")(
 		b.Store.AddRow(t.Context(), lost, fanout.Row{Codes: []string{"z"}, State: fanout.Pending}),
 	)
 	b.wantRow(t, job, 0, "a")
 
 	// A row that nobody has written yet is harmless: the later claim writes over it.
-	accepted(t, "AddRow by an older claim where there is none")(
+	suitetest.Accepted(t, "AddRow by an older claim where there is none")(
 		b.Store.AddRow(t.Context(), lost, fanout.Row{Seq: 1, Codes: []string{"z"}, State: fanout.Pending}),
 	)
 	b.addRow(t, job, 1, "b")

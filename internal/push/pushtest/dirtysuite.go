@@ -13,6 +13,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 // DirtySet is push.Dirty with what a keeper and an operator do to it.
@@ -110,7 +111,7 @@ func dirtyMarkAgain(t *testing.T, b DirtyBench) {
 func dirtyMarkRace(t *testing.T, b DirtyBench) {
 	const racers = 32
 	now := b.Clock.Now()
-	race(t, racers, func(i int) (bool, error) {
+	suitetest.Race(t, racers, func(i int) (bool, error) {
 		due := now.Add(time.Duration(i) * time.Second)
 		return true, b.Dirty.Mark(t.Context(), push.Mark{Ref: acme, Reason: reason.Transient, Due: due})
 	})
@@ -196,11 +197,11 @@ func dirtyPostponeRace(t *testing.T, b DirtyBench) {
 	now := b.Clock.Now()
 	b.mark(t, acme, reason.Overflow, "", now)
 	seen := b.get(t, acme).Version
-	wins := race(t, 16, func(int) (bool, error) {
+	winners := suitetest.Race(t, 16, func(int) (bool, error) {
 		return b.Dirty.Postpone(t.Context(), acme, seen, now.Add(time.Minute))
 	})
-	if wins != 1 {
-		t.Errorf("%d keepers postponed one entry", wins)
+	if len(winners) != 1 {
+		t.Errorf("%d keepers postponed one entry", len(winners))
 	}
 }
 
@@ -278,7 +279,7 @@ func dirtyRecreated(t *testing.T, b DirtyBench) {
 func dirtyMarkBesideRemove(t *testing.T, b DirtyBench) {
 	const racers, marks = 40, 20
 	var covered atomic.Int64
-	race(t, racers, func(i int) (bool, error) {
+	suitetest.Race(t, racers, func(i int) (bool, error) {
 		if i%2 == 0 {
 			return true, b.Dirty.Mark(t.Context(), push.Mark{Ref: acme, Reason: reason.Transient, Due: b.Clock.Now()})
 		}

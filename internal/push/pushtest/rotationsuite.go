@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 // RotationBench is a keeper of rotation sets under test.
@@ -95,12 +96,12 @@ func rotationRace(t *testing.T, b RotationBench) {
 		if err != nil {
 			t.Fatalf("Version: %v", err)
 		}
-		wins := race(t, racers, func(int) (bool, error) {
+		winners := suitetest.Race(t, racers, func(int) (bool, error) {
 			_, ok, err := b.Rotation.Replace(t.Context(), acme, seen, seats(0, "li.na"))
 			return ok, err
 		})
-		if wins != 1 {
-			t.Errorf("%d of %d racers replaced version %d, want 1", wins, racers, seen)
+		if len(winners) != 1 {
+			t.Errorf("%d of %d racers replaced version %d, want 1", len(winners), racers, seen)
 		}
 	}
 }

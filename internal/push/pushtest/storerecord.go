@@ -9,6 +9,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 func recordZero(t *testing.T, b StoreBench) {
@@ -40,11 +41,11 @@ func recordBeginRace(t *testing.T, b StoreBench) {
 	const racers, epochs = 32, 8
 	b.seed()
 	for seen := range int64(epochs) {
-		wins := race(t, racers, func(int) (bool, error) {
+		winners := suitetest.Race(t, racers, func(int) (bool, error) {
 			return b.Store.Begin(t.Context(), acme, seen, b.intent(seen+1))
 		})
-		if wins != 1 {
-			t.Errorf("%d of %d racers began epoch %d, want 1", wins, racers, seen+1)
+		if len(winners) != 1 {
+			t.Errorf("%d of %d racers began epoch %d, want 1", len(winners), racers, seen+1)
 		}
 	}
 	_, record := b.load(t, acme)
@@ -66,13 +67,13 @@ func recordBeginsAfterFailure(t *testing.T, b StoreBench) {
 func recordBeginDuringFailure(t *testing.T, b StoreBench) {
 	b.seed()
 	failure := push.Failure{Streak: 1, Class: reason.Transient}
-	wins := race(t, 16, func(i int) (bool, error) {
+	winners := suitetest.Race(t, 16, func(i int) (bool, error) {
 		if i == 0 {
 			return b.Store.Begin(t.Context(), acme, 0, b.intent(1))
 		}
 		return false, b.Store.SetFailure(t.Context(), acme, failure)
 	})
-	if wins != 1 {
+	if len(winners) != 1 {
 		t.Error("the only Begin was refused")
 	}
 	_, record := b.load(t, acme)
@@ -145,7 +146,7 @@ func recordSuperseded(t *testing.T, b StoreBench) {
 func recordCommitRace(t *testing.T, b StoreBench) {
 	b.seed()
 	b.begin(t, 0)
-	race(t, 8, func(i int) (bool, error) {
+	suitetest.Race(t, 8, func(i int) (bool, error) {
 		if i == 0 {
 			return b.Store.Begin(t.Context(), acme, 1, b.intent(2))
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 func searchKept(t *testing.T, b StoreBench) {
@@ -78,11 +79,11 @@ func suspensionRace(t *testing.T, b StoreBench) {
 		seen time.Time
 		to   roster.Suspension
 	}{{time.Time{}, first}, {first.NextProbe, second}} {
-		wins := race(t, 16, func(int) (bool, error) {
+		winners := suitetest.Race(t, 16, func(int) (bool, error) {
 			return b.Store.Suspend(t.Context(), acme.Tenant, c.seen, c.to)
 		})
-		if wins != 1 {
-			t.Errorf("%d racers may make the probe of %v; want 1", wins, c.seen)
+		if len(winners) != 1 {
+			t.Errorf("%d racers may make the probe of %v; want 1", len(winners), c.seen)
 		}
 	}
 	b.wantSuspension(t, second)

@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 func roundFirst(t *testing.T, b StoreBench) {
@@ -46,11 +47,11 @@ func roundAdvances(t *testing.T, b StoreBench) {
 func roundRace(t *testing.T, b StoreBench) {
 	b.seed()
 	for from := range int64(4) {
-		wins := race(t, 16, func(int) (bool, error) {
+		winners := suitetest.Race(t, 16, func(int) (bool, error) {
 			return b.Store.AdvanceRound(t.Context(), acme, from)
 		})
-		if wins != 1 {
-			t.Errorf("%d racers advanced round %d, want 1", wins, from)
+		if len(winners) != 1 {
+			t.Errorf("%d racers advanced round %d, want 1", len(winners), from)
 		}
 	}
 	b.wantCounters(t, roster.Counters{Round: 4})
@@ -61,7 +62,7 @@ func roundBesideAdditions(t *testing.T, b StoreBench) {
 	const n = 15
 	b.seed()
 	today := roster.DayOf(b.Now(), time.UTC)
-	race(t, n+1, func(i int) (bool, error) {
+	suitetest.Race(t, n+1, func(i int) (bool, error) {
 		if i == 0 {
 			return b.Store.AdvanceRound(t.Context(), acme, 0)
 		}

@@ -1,7 +1,6 @@
 package pushtest
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 // StoreBench is a store under test and the producer that feeds it. The
@@ -24,10 +24,8 @@ type StoreBench struct {
 	Now func() time.Time
 }
 
-type storeTest func(t *testing.T, b StoreBench)
-
 // storeTests are the contract, by what it is about.
-var storeTests = map[string]map[string]storeTest{
+var storeTests = suitetest.Suite[StoreBench]{
 	"facts": {
 		"are read as written":                              factsAsWritten,
 		"are read without a record":                        factsAlone,
@@ -86,16 +84,7 @@ var storeTests = map[string]map[string]storeTest{
 // TestStore is the contract of push.Store. Every subtest gets an empty store
 // from the factory, which cleans up after itself.
 func TestStore(t *testing.T, factory func(t *testing.T) StoreBench) {
-	for group, tests := range storeTests {
-		t.Run(group, func(t *testing.T) {
-			for name, test := range tests {
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					test(t, factory(t))
-				})
-			}
-		})
-	}
+	suitetest.Run(t, storeTests, factory)
 }
 
 // The code most subtests are about.
@@ -149,33 +138,4 @@ func (b StoreBench) wantRecord(t *testing.T, want push.Record) {
 	if diff := cmp.Diff(want, got, equal); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
-}
-
-// race runs n functions at the same time and returns how many reported true.
-// An error ends the test.
-func race(t *testing.T, n int, run func(i int) (bool, error)) int {
-	t.Helper()
-	var (
-		all   sync.WaitGroup
-		start = make(chan struct{})
-		mu    sync.Mutex
-		wins  int
-	)
-	for i := range n {
-		all.Go(func() {
-			<-start
-			won, err := run(i)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				t.Errorf("racer %d: %v", i, err)
-			}
-			if won {
-				wins++
-			}
-		})
-	}
-	close(start)
-	all.Wait()
-	return wins
 }

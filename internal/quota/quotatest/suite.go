@@ -2,16 +2,13 @@ package quotatest
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/quota"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 // Full is all that package quota needs of a store.
@@ -36,10 +33,8 @@ type Bench struct {
 	Now func() time.Time
 }
 
-type suiteTest func(t *testing.T, b Bench)
-
 // suite is the contract, by what it is about.
-var suite = map[string]map[string]suiteTest{
+var suite = suitetest.Suite[Bench]{
 	"facts": {
 		"of a tenant":            factsTenant,
 		"of a code":              factsCode,
@@ -93,16 +88,7 @@ var suite = map[string]map[string]suiteTest{
 // TestStore is the contract of what package quota needs of a store. Every
 // subtest gets an empty store from the factory, which cleans up after itself.
 func TestStore(t *testing.T, factory func(t *testing.T) Bench) {
-	for group, tests := range suite {
-		t.Run(group, func(t *testing.T) {
-			for name, test := range tests {
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					test(t, factory(t))
-				})
-			}
-		})
-	}
+	suitetest.Run(t, suite, factory)
 }
 
 // What most subtests are about.
@@ -148,52 +134,6 @@ func (b Bench) put(t *testing.T, pair quota.Pair, contact quota.Contact) quota.C
 	}
 	contact.Version++
 	return contact
-}
-
-// wantSame fails unless both are the same; an empty list may stand for none.
-func wantSame(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
-// refused fails unless a conditional write says that it was not done.
-func refused(t *testing.T, what string) func(done bool, err error) {
-	return func(done bool, err error) {
-		t.Helper()
-		if done || err != nil {
-			t.Errorf("%s = %v, %v; want false", what, done, err)
-		}
-	}
-}
-
-// race does something 16 times at the same time and returns who won.
-func race(t *testing.T, run func(i int) (bool, error)) []int {
-	t.Helper()
-	var (
-		all     sync.WaitGroup
-		mu      sync.Mutex
-		start   = make(chan struct{})
-		winners []int
-	)
-	for i := range 16 {
-		all.Go(func() {
-			<-start
-			won, err := run(i)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				t.Errorf("racer %d: %v", i, err)
-			}
-			if won {
-				winners = append(winners, i)
-			}
-		})
-	}
-	close(start)
-	all.Wait()
-	return winners
 }
 
 func customer(i int) quota.Pair {

@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/quota"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 func factsTenant(t *testing.T, b Bench) {
@@ -34,7 +35,7 @@ func factsCode(t *testing.T, b Bench) {
 		if err != nil {
 			t.Errorf("Code(%v): %v", ref, err)
 		}
-		wantSame(t, "nobody's code", roster.Code{}, got)
+		suitetest.WantSame(t, "nobody's code", roster.Code{}, got)
 	}
 }
 
@@ -59,13 +60,13 @@ func factsState(t *testing.T, b Bench) {
 			t.Errorf("CodeWith(%q) = %q, %v, %v; want %q", state, got.ID, found, err, want)
 		}
 		if want == "" {
-			wantSame(t, "nobody's code", roster.Code{}, got)
+			suitetest.WantSame(t, "nobody's code", roster.Code{}, got)
 		}
 	}
 }
 
 func contactNew(t *testing.T, b Bench) {
-	wantSame(t, "contact", quota.Contact{}, b.contact(t, pair))
+	suitetest.WantSame(t, "contact", quota.Contact{}, b.contact(t, pair))
 }
 
 func contactKept(t *testing.T, b Bench) {
@@ -82,22 +83,22 @@ func contactKept(t *testing.T, b Bench) {
 		},
 	}
 	stored := b.put(t, pair, contact)
-	wantSame(t, "contact", stored, b.contact(t, pair))
+	suitetest.WantSame(t, "contact", stored, b.contact(t, pair))
 	stored.Entries, stored.Additions = stored.Entries[1:], nil
 	stored = b.put(t, pair, stored)
-	wantSame(t, "contact", stored, b.contact(t, pair))
+	suitetest.WantSame(t, "contact", stored, b.contact(t, pair))
 }
 
 func contactStale(t *testing.T, b Bench) {
 	first := b.put(t, pair, quota.Contact{Additions: []quota.Addition{b.addition("x")}})
 	second := b.put(t, pair, first)
 	for _, stale := range []int64{0, first.Version, second.Version + 1} {
-		refused(t, "Put of a version that is not the last")(
+		suitetest.Refused(t, "Put of a version that is not the last")(
 			b.Store.Put(t.Context(), pair, quota.Contact{Version: stale}),
 		)
 	}
-	wantSame(t, "contact", second, b.contact(t, pair))
-	refused(t, "Put of a version of nothing")(b.Store.Put(t.Context(), customer(2), quota.Contact{Version: 3}))
+	suitetest.WantSame(t, "contact", second, b.contact(t, pair))
+	suitetest.Refused(t, "Put of a version of nothing")(b.Store.Put(t.Context(), customer(2), quota.Contact{Version: 3}))
 }
 
 func contactFirst(t *testing.T, b Bench) { b.raceOfPuts(t, quota.Contact{}) }
@@ -107,7 +108,7 @@ func contactRace(t *testing.T, b Bench) { b.raceOfPuts(t, b.put(t, pair, quota.C
 func (b Bench) raceOfPuts(t *testing.T, seen quota.Contact) {
 	t.Helper()
 	states := "abcdefghijklmnop"
-	winners := race(t, func(i int) (bool, error) {
+	winners := suitetest.Race(t, 16, func(i int) (bool, error) {
 		next := seen
 		next.Entries = []quota.Entry{{Change: quota.Added, At: b.instant(), State: states[i : i+1]}}
 		return b.Store.Put(t.Context(), pair, next)
@@ -201,5 +202,5 @@ func (b Bench) wantKnown(
 	for _, i := range customers {
 		want = append(want, quota.Known{Pair: customer(i), Contact: b.contact(t, customer(i))})
 	}
-	wantSame(t, what, want, known)
+	suitetest.WantSame(t, what, want, known)
 }

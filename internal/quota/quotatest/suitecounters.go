@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/quota"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 func countOnce(t *testing.T, b Bench) {
@@ -58,7 +59,7 @@ func countUnknownStaff(t *testing.T, b Bench) {
 func countRace(t *testing.T, b Bench) {
 	b.seed()
 	for n := 1; n <= 3; n++ {
-		race(t, func(int) (bool, error) {
+		suitetest.Race(t, 16, func(int) (bool, error) {
 			counts, err := b.Store.Count(t.Context(), pair, b.addition(fmt.Sprint(n)))
 			if want := (quota.Counts{Total: n, OnDay: n, Company: n}); err == nil && counts != want {
 				err = fmt.Errorf("counted %+v, want %+v", counts, want)
@@ -70,7 +71,7 @@ func countRace(t *testing.T, b Bench) {
 
 func countRaceOfAdditions(t *testing.T, b Bench) {
 	b.seed()
-	race(t, func(i int) (bool, error) {
+	suitetest.Race(t, 16, func(i int) (bool, error) {
 		for range 2 {
 			if _, err := b.Store.Count(t.Context(), customer(i), b.addition(fmt.Sprint(i))); err != nil {
 				return false, err
@@ -118,7 +119,7 @@ func countForgets(t *testing.T, b Bench) {
 	for range 2 {
 		b.forget(t, done[:2])
 	}
-	wantSame(t, "facts after forgetting", before, b.Facts(code))
+	suitetest.WantSame(t, "facts after forgetting", before, b.Facts(code))
 	b.count(t, customer(2), done[2].Addition, quota.Counts{Total: 3, OnDay: 3, Company: 3}) // is remembered
 	b.count(t, customer(0), done[0].Addition, quota.Counts{Total: 4, OnDay: 4, Company: 4}) // is not
 }
@@ -183,10 +184,10 @@ func (b Bench) forget(t *testing.T, done []quota.Counting) {
 
 func (b Bench) wantCounters(t *testing.T, want roster.Counters) {
 	t.Helper()
-	wantSame(t, "counters", want, b.Facts(code).Counters)
+	suitetest.WantSame(t, "counters", want, b.Facts(code).Counters)
 }
 
 func (b Bench) wantAdded(t *testing.T, staff string, want map[roster.Day]int) {
 	t.Helper()
-	wantSame(t, "additions of "+staff, want, b.Facts(code).Staff[staff].Added)
+	suitetest.WantSame(t, "additions of "+staff, want, b.Facts(code).Staff[staff].Added)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/quota"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 func markOnce(t *testing.T, b Bench) {
@@ -52,7 +53,7 @@ func markRace(t *testing.T, b Bench) {
 	for n := range 3 {
 		day := roster.Day(fmt.Sprint(20261130 + n))
 		var told sync.Map
-		winners := race(t, func(i int) (bool, error) {
+		winners := suitetest.Race(t, 16, func(i int) (bool, error) {
 			by := fmt.Sprint("addition-", i)
 			winner, err := b.Store.MarkRemoved(t.Context(), "acme", "li.na", day, by)
 			told.Store(winner, true)
@@ -170,9 +171,9 @@ func changeRenames(t *testing.T, b Bench) {
 	want := roster.Staff{ID: "li.na", Presence: roster.Online, RemovedOn: "20261130", Added: added}
 	old := want
 	old.Resigned = true
-	wantSame(t, "the old name", old, b.staff(t, "li.na"))
+	suitetest.WantSame(t, "the old name", old, b.staff(t, "li.na"))
 	want.ID = "lina"
-	wantSame(t, "the new name", want, b.staff(t, "lina"))
+	suitetest.WantSame(t, "the new name", want, b.staff(t, "lina"))
 }
 
 func changeRenamesToKnown(t *testing.T, b Bench) {
@@ -180,7 +181,7 @@ func changeRenamesToKnown(t *testing.T, b Bench) {
 	b.PutStaff("acme", roster.Staff{ID: "lina", Presence: roster.OfflineNow})
 	b.apply(t, quota.StaffChange{Renamed: "lina", At: b.instant()})
 	b.wantStaff(t, func(s *roster.Staff) { s.Resigned = true })
-	wantSame(t, "the new name", roster.Staff{ID: "lina", Presence: roster.OfflineNow}, b.staff(t, "lina"))
+	suitetest.WantSame(t, "the new name", roster.Staff{ID: "lina", Presence: roster.OfflineNow}, b.staff(t, "lina"))
 }
 
 // stand tells of li.na's standing, some time after now.
@@ -224,5 +225,5 @@ func (b Bench) wantStaff(t *testing.T, edit func(*roster.Staff)) {
 	t.Helper()
 	want := roster.Staff{ID: "li.na", Presence: roster.Online}
 	edit(&want)
-	wantSame(t, "li.na", want, b.staff(t, "li.na"))
+	suitetest.WantSame(t, "li.na", want, b.staff(t, "li.na"))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/registry"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 type answersTest func(t *testing.T, a registry.Answers)
@@ -54,7 +55,7 @@ func answersReplay(t *testing.T, a registry.Answers) {
 	answer := registry.Answer{Status: 201, Body: []byte(`{"created":true}`), Location: "/v1/tenants/acme"}
 	must(t, a.Store(t.Context(), claim, answer))
 	later := at.Add(time.Hour)
-	wantSame(t, "the answer", answer, wantClaim(t, a, claimOf("acme", "f", later), later, registry.Answered))
+	suitetest.WantSame(t, "the answer", answer, wantClaim(t, a, claimOf("acme", "f", later), later, registry.Answered))
 }
 
 func answersReused(t *testing.T, a registry.Answers) {

@@ -8,12 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/suitetest"
 )
 
 // Bench makes an empty store of facts on a clock.
@@ -52,16 +50,6 @@ func TestFacts(t *testing.T, bench Bench) {
 	}
 }
 
-// alike takes no list for an empty one.
-var alike = cmpopts.EquateEmpty()
-
-func wantSame[T any](t *testing.T, what string, want, got T) {
-	t.Helper()
-	if diff := cmp.Diff(want, got, alike); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -87,7 +75,7 @@ func tenantPut(t *testing.T, f registry.Facts) {
 	}, "s1"))
 	got, err := f.Tenant(ctx, "acme")
 	must(t, err)
-	wantSame(t, "tenant", registry.Tenant{Tenant: roster.Tenant{
+	suitetest.WantSame(t, "tenant", registry.Tenant{Tenant: roster.Tenant{
 		ID: "acme", TimeZone: "Asia/Tokyo", DailyTotal: 60, Fallback: []string{"a", "b"}, Tier: "premium",
 		Whitelisted: true, MaxRemovalShare: 0.25, Lane: roster.LaneFast,
 	}, Unannounced: "s1"}, got)
@@ -99,7 +87,7 @@ func tenantFieldsStay(t *testing.T, f registry.Facts) {
 	must(t, f.EditTenant(ctx, registry.TenantEdit{Tenant: "acme", DailyTotal: registry.To(5)}, "s2"))
 	got, err := f.Tenant(ctx, "acme")
 	must(t, err)
-	wantSame(t, "tenant", registry.Tenant{
+	suitetest.WantSame(t, "tenant", registry.Tenant{
 		Tenant: roster.Tenant{ID: "acme", DailyTotal: 5, Lane: roster.LaneSlow}, Unannounced: "s2",
 	}, got)
 }
@@ -130,7 +118,7 @@ func stampsAre(t *testing.T, f registry.Facts, tenant string, staff map[string]s
 	for id, one := range known {
 		have[id] = one.Unannounced
 	}
-	wantSame(t, "stamps", staff, have)
+	suitetest.WantSame(t, "stamps", staff, have)
 }
 
 func leftBehind(t *testing.T, f registry.Facts) {
@@ -143,12 +131,12 @@ func leftBehind(t *testing.T, f registry.Facts) {
 	must(t, f.EditStaff(ctx, "globex", []registry.StaffEdit{{Staff: "wang"}}, "2-young"))
 	got, err := f.LeftBehind(ctx, "2", 10)
 	must(t, err)
-	wantSame(t, "left behind", []registry.LeftBehind{
+	suitetest.WantSame(t, "left behind", []registry.LeftBehind{
 		{Scope: fanout.Scope{Tenant: "acme"}, Stamp: "1-old"}, {Scope: fanout.Scope{Tenant: "acme", Staff: "li/na"}, Stamp: "1-old"},
 	}, got)
 	got, err = f.LeftBehind(ctx, "1", 10)
 	must(t, err)
-	wantSame(t, "left behind before that", nil, got)
+	suitetest.WantSame(t, "left behind before that", nil, got)
 }
 
 func officeHours() *roster.Schedule {
@@ -167,7 +155,7 @@ func staffPut(t *testing.T, f registry.Facts) {
 	must(t, f.ChangeStaff(ctx, "acme", registry.StaffEdit{Staff: "li.na", Resigned: registry.To(false)}, "s3"))
 	got, err := f.StaffOf(ctx, "acme", []string{"li.na", "$w%ng.wu@corp/x", "nobody"})
 	must(t, err)
-	wantSame(t, "staff", map[string]registry.Staff{
+	suitetest.WantSame(t, "staff", map[string]registry.Staff{
 		"li.na":           {Staff: roster.Staff{ID: "li.na", Schedule: officeHours(), Presence: roster.Online}, Unannounced: "s3"},
 		"$w%ng.wu@corp/x": {Staff: roster.Staff{ID: "$w%ng.wu@corp/x"}, Unannounced: "s1"},
 	}, got)
@@ -180,7 +168,7 @@ func staffUnknown(t *testing.T, f registry.Facts) {
 	wantErr(t, "a change of another tenant's staff", err, registry.ErrUnknownStaff)
 	got, err := f.StaffOf(ctx, "acme", []string{"li.na"})
 	must(t, err)
-	wantSame(t, "staff", nil, got)
+	suitetest.WantSame(t, "staff", nil, got)
 }
 
 func staffRemovals(t *testing.T, f registry.Facts) {
@@ -189,7 +177,7 @@ func staffRemovals(t *testing.T, f registry.Facts) {
 	must(t, f.ChangeStaff(ctx, "acme", registry.StaffEdit{Staff: "li.na", Schedule: registry.To[*roster.Schedule](nil), Readmit: true}, "s2"))
 	got, err := f.StaffOf(ctx, "acme", []string{"li.na"})
 	must(t, err)
-	wantSame(t, "staff", map[string]registry.Staff{"li.na": {Staff: roster.Staff{ID: "li.na"}, Unannounced: "s2"}}, got)
+	suitetest.WantSame(t, "staff", map[string]registry.Staff{"li.na": {Staff: roster.Staff{ID: "li.na"}, Unannounced: "s2"}}, got)
 }
 
 // The names of these tenants surround "acme/" in the order of bytes.
@@ -200,7 +188,7 @@ func staffApart(t *testing.T, f registry.Facts) {
 	}
 	got, err := f.ListStaff(ctx, "acme", registry.Page{Limit: 10})
 	must(t, err)
-	wantSame(t, "staff of acme", []string{"of-acme", "zzz"}, idsOf(got, func(s registry.Staff) string { return s.ID }))
+	suitetest.WantSame(t, "staff of acme", []string{"of-acme", "zzz"}, idsOf(got, func(s registry.Staff) string { return s.ID }))
 }
 
 func wholeCode() registry.CodeEdit {
@@ -222,7 +210,7 @@ func codePut(t *testing.T, f registry.Facts) {
 	must(t, err)
 	want := wholeCode().Of(roster.Code{Tenant: "acme", Revision: 3, CreatedAt: at, UpdatedAt: at, Lane: roster.LaneSlow})
 	want.Switches = roster.Switches{AddLimit: true}
-	wantSame(t, "codes", map[string]registry.Code{"c": {Code: want}}, got)
+	suitetest.WantSame(t, "codes", map[string]registry.Code{"c": {Code: want}}, got)
 }
 
 func put(t *testing.T, f registry.Facts, tenant string, edits ...registry.CodeEdit) {
@@ -243,11 +231,11 @@ func codeTaken(t *testing.T, f registry.Facts) {
 	other := registry.CodeEdit{Code: "c", Remark: registry.To("stolen"), Family: registry.To(roster.Native)}
 	taken, err := f.PutCodes(ctx, "globex", []registry.CodeEdit{mine, other})
 	must(t, err)
-	wantSame(t, "taken", []string{"c"}, taken)
+	suitetest.WantSame(t, "taken", []string{"c"}, taken)
 	wantErr(t, "a change of it", f.ChangeCode(ctx, "globex", other), registry.ErrUnknownCode)
 	after, err := f.CodesOf(ctx, "acme", []string{"c", "mine"})
 	must(t, err)
-	wantSame(t, "the owner's codes", before, after)
+	suitetest.WantSame(t, "the owner's codes", before, after)
 	got, err := f.CodesOf(ctx, "globex", []string{"c", "mine"})
 	must(t, err)
 	if len(got) != 1 || got["mine"].Family != roster.Native {
@@ -301,7 +289,7 @@ func codeUnknown(t *testing.T, f registry.Facts) {
 	wantErr(t, "a change", err, registry.ErrUnknownCode)
 	got, err := f.CodesOf(t.Context(), "acme", []string{"none"})
 	must(t, err)
-	wantSame(t, "codes", nil, got)
+	suitetest.WantSame(t, "codes", nil, got)
 }
 
 func lists(t *testing.T, f registry.Facts) {
@@ -316,11 +304,11 @@ func lists(t *testing.T, f registry.Facts) {
 	}
 	put(t, f, "globex", registry.CodeEdit{Code: "n3x"})
 	must(t, f.EditStaff(ctx, "acme", staff, "s"))
-	wantSame(t, "codes", want, paged(t, func(p registry.Page) ([]string, error) {
+	suitetest.WantSame(t, "codes", want, paged(t, func(p registry.Page) ([]string, error) {
 		codes, err := f.ListCodes(ctx, "acme", p)
 		return idsOf(codes, func(c registry.Code) string { return c.ID }), err
 	}))
-	wantSame(t, "staff", want, paged(t, func(p registry.Page) ([]string, error) {
+	suitetest.WantSame(t, "staff", want, paged(t, func(p registry.Page) ([]string, error) {
 		staff, err := f.ListStaff(ctx, "acme", p)
 		return idsOf(staff, func(s registry.Staff) string { return s.ID }), err
 	}))
@@ -380,6 +368,6 @@ func listOf(t *testing.T, f registry.Facts) {
 		must(t, err)
 		ids := idsOf(got, func(c registry.Code) string { return c.ID })
 		slices.Sort(ids)
-		wantSame(t, fmt.Sprintf("codes with the fallback %v", test.fallback), test.want, ids)
+		suitetest.WantSame(t, fmt.Sprintf("codes with the fallback %v", test.fallback), test.want, ids)
 	}
 }
