@@ -16,28 +16,18 @@ var fates = map[waytest.Fate]string{
 	waytest.Answered: "answered", waytest.Unsent: "unsent", waytest.Lost: "lost", waytest.Unheard: "unheard",
 }
 
-// A process dies at each of its operations in turn, before and after the
-// operation took effect, with each fate of the call that makes the contact way.
-// Then others go on, and whoever asked asks again.
-func TestDeathAtEveryStep(t *testing.T) {
+// everyDeath tries a process that dies at each of its operations in turn, before
+// and after the operation took effect, with each fate of the call that makes the
+// contact way.
+func everyDeath(t *testing.T, try func(t *testing.T, w *world, p *process, fate waytest.Fate)) {
 	for fate, name := range fates {
 		for step := 1; ; step++ {
 			died := false
 			for _, applied := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, step %d, applied %v", name, step, applied), func(t *testing.T) {
-					w := newWorld()
-					w.vendor.Fate = once("add", fate)
 					p := &process{dieAt: step, applied: applied}
-					m := w.process(p)
-					_, _, err := m.Create(t.Context(), acme)
-					if err != nil && !errors.Is(err, errDead) && !errors.Is(err, contactway.ErrPending) {
-						t.Errorf("Create = %v", err)
-					}
+					try(t, newWorld(), p, fate)
 					died = p.dead
-					w.vendor.Fate = nil
-					w.settle(t)
-					w.create(t)
-					w.wantOne(t)
 				})
 			}
 			if !died {
@@ -47,67 +37,57 @@ func TestDeathAtEveryStep(t *testing.T) {
 	}
 }
 
+// A process dies while it makes a code's contact way. Then others go on, and
+// whoever asked asks again.
+func TestDeathAtEveryStep(t *testing.T) {
+	everyDeath(t, func(t *testing.T, w *world, p *process, fate waytest.Fate) {
+		w.vendor.Fate = once("add", fate)
+		_, _, err := w.process(p).Create(t.Context(), acme)
+		if err != nil && !errors.Is(err, errDead) && !errors.Is(err, contactway.ErrPending) {
+			t.Errorf("Create = %v", err)
+		}
+		w.vendor.Fate = nil
+		w.settle(t)
+		w.create(t)
+		w.wantOne(t)
+	})
+}
+
 // The same, where the process that dies is the one that takes over.
 func TestDeathWhileTakingOver(t *testing.T) {
-	for fate, name := range fates {
-		for step := 1; ; step++ {
-			died := false
-			for _, applied := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, step %d, applied %v", name, step, applied), func(t *testing.T) {
-					w := newWorld()
-					w.vendor.Fate = once("add", waytest.Unheard)
-					first := &process{}
-					first.before = func(op string) {
-						if op == "vendor.add" {
-							first.dieAt, first.applied = first.done+1, false // its answer finds nobody
-						}
-					}
-					_, _, _ = w.process(first).Create(t.Context(), acme)
-					w.vendor.Fate = once("add", fate)
-					w.pass(time.Hour)
-					p := &process{dieAt: step, applied: applied}
-					if _, err := w.process(p).Sweep(t.Context()); err != nil && !errors.Is(err, errDead) {
-						t.Errorf("Sweep = %v", err)
-					}
-					died = p.dead
-					w.vendor.Fate = nil
-					w.settle(t)
-					w.create(t)
-					w.wantOne(t)
-				})
-			}
-			if !died {
-				break
+	everyDeath(t, func(t *testing.T, w *world, p *process, fate waytest.Fate) {
+		w.vendor.Fate = once("add", waytest.Unheard)
+		first := &process{}
+		first.before = func(op string) {
+			if op == "vendor.add" {
+				first.dieAt, first.applied = first.done+1, false // its answer finds nobody
 			}
 		}
-	}
+		_, _, _ = w.process(first).Create(t.Context(), acme)
+		w.vendor.Fate = once("add", fate)
+		w.pass(time.Hour)
+		if _, err := w.process(p).Sweep(t.Context()); err != nil && !errors.Is(err, errDead) {
+			t.Errorf("Sweep = %v", err)
+		}
+		w.vendor.Fate = nil
+		w.settle(t)
+		w.create(t)
+		w.wantOne(t)
+	})
 }
 
 func TestDeathWhileMakingAMembersWay(t *testing.T) {
-	for fate, name := range fates {
-		for step := 1; ; step++ {
-			died := false
-			for _, applied := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, step %d, applied %v", name, step, applied), func(t *testing.T) {
-					w := newWorld()
-					w.vendor.Fate = once("add", fate)
-					p := &process{dieAt: step, applied: applied}
-					_, _ = w.process(p).MemberWay(t.Context(), acme, "amy")
-					died = p.dead
-					w.vendor.Fate = nil
-					w.settle(t)
-					url, err := w.maker().MemberWay(t.Context(), acme, "amy")
-					ways := w.ours()
-					if err != nil || len(ways) != 1 || ways[0].QRCode != url {
-						t.Errorf("shown is %q, %v; WeCom has %+v", url, err, ways)
-					}
-				})
-			}
-			if !died {
-				break
-			}
+	everyDeath(t, func(t *testing.T, w *world, p *process, fate waytest.Fate) {
+		w.vendor.Fate = once("add", fate)
+		_, _ = w.process(p).MemberWay(t.Context(), acme, "amy")
+		w.vendor.Fate = nil
+		w.settle(t)
+		url, err := w.maker().MemberWay(t.Context(), acme, "amy")
+		ways := w.ours()
+		if err != nil || len(ways) != 1 || ways[0].QRCode != url {
+			t.Errorf("shown is %q, %v; WeCom has %+v", url, err, ways)
 		}
-	}
+	})
 }
 
 // A process that sleeps through its own time loses its row, and nobody ends up
