@@ -108,7 +108,7 @@ func staffUpdate(edit registry.StaffEdit, stamp string) bson.D {
 		unset = append(unset, kv("schedule", ""))
 	}
 	if edit.Readmit {
-		unset = append(unset, kv("quarantined_until", ""), kv("quarantined_why", ""))
+		unset = append(unset, quarantined...)
 	}
 	return merge(merge(nil, "$set", set), "$unset", unset)
 }

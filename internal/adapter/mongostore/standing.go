@@ -111,9 +111,10 @@ func (q *Quota) inactive() bson.E {
 	return kv("quarantined_until", bson.D{kv("$gt", q.now().Add(inactiveFor/2))})
 }
 
-func endQuarantine() bson.D {
-	return bson.D{kv("$unset", bson.D{kv("quarantined_until", ""), kv("quarantined_why", "")})}
-}
+// quarantined are the fields that say that somebody is out.
+var quarantined = bson.D{kv("quarantined_until", ""), kv("quarantined_why", "")}
+
+func endQuarantine() bson.D { return bson.D{kv("$unset", quarantined)} }
 
 // copyStaff gives the new name what is known of the old one, unless the new one
 // is known already.
