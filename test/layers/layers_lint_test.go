@@ -61,7 +61,10 @@ var forbidden = []edge{
 	{folder: "internal/contactway", imported: "./internal/adapter/wecom"},
 	{folder: "internal/draw", imported: "github.com/redis/go-redis/v9"},
 	{folder: "internal/fanout", imported: "./internal/adapter/mongostore"},
+	{folder: "internal/ident", imported: "./pkg/refresh"},
 	{folder: "internal/notify", imported: "./internal/adapter/grouprobot"},
+	{folder: "internal/ratelimit", imported: "net/http"},
+	{folder: "internal/recent", imported: "os"},
 	{folder: "internal/publish", imported: "github.com/apache/pulsar-client-go/pulsar"},
 	{folder: "internal/registry", imported: "net/http"},
 	{folder: "internal/alert", imported: "./internal/adapter/grouprobot"},
@@ -72,6 +75,7 @@ var forbidden = []edge{
 	// L2: not the processes.
 	{folder: "internal/adapter/wecom", imported: "./internal/service"},
 	{folder: "internal/adapter/mongostore", imported: "./internal/config"},
+	{folder: "internal/adapter/callback", imported: "./internal/webserver"},
 	{folder: "internal/adapter/redisbudget", imported: "./internal/telemetry"},
 	{folder: "internal/adapter/pulsarbus", imported: "./cmd/rollcall"},
 
