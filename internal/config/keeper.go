@@ -6,6 +6,7 @@ import "time"
 type Keeper struct {
 	LeaseTTL   time.Duration `envconfig:"ROLLCALL_KEEPER_LEASE_TTL" default:"6s" accept:"1s..5m" desc:"How long a keeper that says nothing any more keeps the role. The next one takes over that long after it died, and at once when it stopped in order."`
 	LeaseRenew time.Duration `envconfig:"ROLLCALL_KEEPER_LEASE_RENEW" default:"2s" accept:"100ms..1m" desc:"How often the keeper at work says that it is there. It stops working when it could not for two thirds of the time above."`
+	Heartbeat  time.Duration `envconfig:"ROLLCALL_KEEPER_HEARTBEAT" default:"2s" accept:"200ms..1m" desc:"How often a message that says nothing is published on every partition. A broker can forget to hand out what it has to hand out again, until the next message comes: on a quiet topic such an event waits this long at most."`
 }
 
 func (k Keeper) rules() []contradiction {

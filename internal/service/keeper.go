@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
+	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/backstop"
 	"github.com/rollcall-dev/rollcall/internal/backstop/lease"
 	"github.com/rollcall-dev/rollcall/internal/config"
@@ -35,6 +36,7 @@ type keeper struct {
 	health    *telemetry.Health
 	sweeping  *metrics.Keeper
 	notifying *notifying
+	heart     *pulsarbus.Heart
 }
 
 // RunKeeper sweeps while it holds the keepers' lease, and stands by while
@@ -72,6 +74,10 @@ func (k *keeper) open(ctx context.Context) error {
 	if k.sweeping, err = metrics.NewKeeper(k.meter); err != nil {
 		return err
 	}
+	if k.heart, err = pulsarbus.NewHeart(busOptions(k.cfg, nil, k.tel)); err != nil {
+		return err
+	}
+	k.closers.add(func(context.Context) error { k.heart.Close(); return nil })
 	return k.openNotifying(ctx)
 }
 
@@ -102,6 +108,9 @@ func (k *keeper) work(ctx context.Context, _ int64) {
 			k.sweeping.Marked(ctx, marked)
 			return err
 		})
+	})
+	sweeps.Go(func() {
+		k.every(ctx, k.cfg.Keeper.Heartbeat, metrics.SweepHeartbeat, func() error { return k.heart.Beat(ctx) })
 	})
 	sweeps.Wait()
 }

@@ -107,8 +107,10 @@ func (r *refresher) subscribe(ctx context.Context) error {
 		r.joins.Wait()
 		return nil
 	})
+	options := busOptions(r.cfg, heard, r.tel)
+	options.OnHeartbeat = func(age time.Duration) { r.metrics.Heard(listening, age) }
 	var err error
-	if r.bus, err = pulsarbus.Open(ctx, busOptions(r.cfg, heard, r.tel)); err != nil {
+	if r.bus, err = pulsarbus.Open(ctx, options); err != nil {
 		return fmt.Errorf("subscribe to %s: %w", r.cfg.Pulsar.Topic, err)
 	}
 	r.closers.add(r.bus.Close)

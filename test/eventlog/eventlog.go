@@ -54,6 +54,9 @@ func read(ctx context.Context, t *testing.T, reader pulsar.Reader, each func(ref
 		if err != nil {
 			return
 		}
+		if pulsarbus.IsHeartbeat(msg) {
+			continue
+		}
 		event, err := refresh.Decode(msg.Payload())
 		if err != nil {
 			t.Errorf("a message is no event: %v", err)

@@ -90,6 +90,9 @@ type Options struct {
 	// Joins delivers a value when a sibling has subscribed; how it gets to
 	// know is another adapter's affair. nil never does.
 	Joins <-chan struct{}
+	// OnHeartbeat is told of each heartbeat received, with the time since it was
+	// published; it must not wait. nil is told nothing.
+	OnHeartbeat func(age time.Duration)
 	// Logger receives what this package and the Pulsar client log; nil is
 	// slog.Default.
 	Logger *slog.Logger
@@ -111,6 +114,9 @@ func (o Options) withDefaults() Options {
 	o.AckInterval = cmp.Or(o.AckInterval, DefaultAckInterval)
 	o.AckBatch = cmp.Or(o.AckBatch, DefaultAckBatch)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
+	if o.OnHeartbeat == nil {
+		o.OnHeartbeat = func(time.Duration) {}
+	}
 	if o.Registerer == nil {
 		o.Registerer = prometheus.NewRegistry()
 	}

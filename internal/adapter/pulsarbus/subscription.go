@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/apache/pulsar-client-go/pulsar"
 
@@ -104,15 +105,22 @@ func open(ctx context.Context, client pulsar.Client, o Options) (*Subscription, 
 }
 
 // Receive waits for the next message; see intake.Subscription. It fails with
-// ctx's error, or with ErrClosed.
+// ctx's error, or with ErrClosed. Heartbeats are acked here and go no further.
 func (s *Subscription) Receive(ctx context.Context) (intake.Delivery, error) {
-	select {
-	case msg := <-s.messages:
-		return s.read(msg), nil
-	case <-ctx.Done():
-		return intake.Delivery{}, ctx.Err()
-	case <-s.receiving:
-		return intake.Delivery{}, ErrClosed
+	for {
+		select {
+		case msg := <-s.messages:
+			if IsHeartbeat(msg) {
+				s.acks.add(msg.ID())
+				s.o.OnHeartbeat(time.Since(msg.PublishTime()))
+				continue
+			}
+			return s.read(msg), nil
+		case <-ctx.Done():
+			return intake.Delivery{}, ctx.Err()
+		case <-s.receiving:
+			return intake.Delivery{}, ErrClosed
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -20,6 +21,11 @@ type brokerCounters struct {
 	resubscribed metric.Int64ObservableCounter
 	acksDropped  metric.Int64ObservableCounter
 	batched      metric.Int64ObservableCounter
+}
+
+// Heard records how long a heartbeat was on its way.
+func (r *Refresher) Heard(ctx context.Context, age time.Duration) {
+	r.heartbeat.record(ctx, age, "", "")
 }
 
 // ObserveBroker has read asked whenever metrics are collected; read must be

@@ -103,6 +103,7 @@ const (
 	nameResubscribed = "rollcall.broker.resubscriptions"
 	nameAcksDropped  = "rollcall.broker.acks_dropped"
 	nameBatched      = "rollcall.broker.batched_messages"
+	nameHeartbeat    = "rollcall.broker.heartbeat"
 )
 
 // Catalog is the table of all instruments.
@@ -224,6 +225,12 @@ func broker() []Instrument {
 			Name: nameBatched, Prometheus: "rollcall_broker_batched_messages_total", Kind: Observed, Unit: "{message}",
 			What:   "Messages that came in a batch: some of their keys are at the wrong consumer.",
 			Action: "Must stay at zero. A producer does not keep to docs/events.md; the log names the first one.",
+		},
+		{
+			Name: nameHeartbeat, Prometheus: "rollcall_broker_heartbeat_seconds", Kind: Histogram, Unit: "s",
+			Buckets: []float64{0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60},
+			What:    "How long a heartbeat of the keeper was on its way from the broker to this refresher: what an event would have met, without anything of ours.",
+			Action:  "p99 above 1 s: the broker is slow, or keys are moving between refreshers. None arrives at any refresher: no keeper works, or the topic is not read; compare rollcall.keeper.sweep with sweep heartbeat.",
 		},
 	}
 }

@@ -33,7 +33,16 @@ const (
 	SweepNotify    Sweep = "notify"    // deliveries that are due; their receivers are not waited for
 	SweepHeld      Sweep = "held"      // deliveries whose tenant's pool has room again
 	SweepPrune     Sweep = "prune"     // deliveries that ended long ago
+	SweepHeartbeat Sweep = "heartbeat" // a message on every partition, for the broker to go on
 )
+
+// sweeps are the values of the sweep's label.
+func sweeps() []string {
+	return []string{
+		string(SweepRelease), string(SweepIntents), string(SweepAdditions), string(SweepFacts), string(SweepWays), string(SweepForget),
+		string(SweepNotify), string(SweepHeld), string(SweepPrune), string(SweepHeartbeat), Other,
+	}
+}
 
 // keeping are about the keeper.
 func keeping() []Instrument {
@@ -51,7 +60,7 @@ func keeping() []Instrument {
 		},
 		{
 			Name: nameSweep, Prometheus: "rollcall_keeper_sweep_seconds", Kind: Histogram, Unit: "s",
-			Labels:  []Label{{"sweep", []string{string(SweepRelease), string(SweepIntents), string(SweepAdditions), string(SweepForget), string(SweepWays), string(SweepFacts), Other}}},
+			Labels:  []Label{{"sweep", sweeps()}},
 			Buckets: []float64{0.025, 0.1, 0.25, 0.5, 1, 5, 30},
 			What:    "How long one sweep took.",
 			Action:  "release above 1 s: codes come back more slowly than their tenants' pace; MongoDB or the broker is slow, or the indexes are missing.",

@@ -28,6 +28,7 @@ type Refresher struct {
 	acks         counter
 	nacks        counter
 	alerts       counter
+	heartbeat    histogram
 	broker       brokerCounters
 
 	meter   metric.Meter
@@ -51,6 +52,7 @@ func NewRefresher(meter metric.Meter) (*Refresher, error) {
 		acks:         b.counter(nameAcks),
 		nacks:        b.counter(nameNacks),
 		alerts:       b.counter(nameAlerts),
+		heartbeat:    b.histogram(nameHeartbeat),
 		broker:       b.brokerCounters(),
 		meter:        meter,
 	}

@@ -65,6 +65,7 @@ func TestRecording(t *testing.T) {
 		{"a push refused", func(r *Refresher) { r.Pushed(t.Context(), Refused, reason.BadMember) }, []string{`rollcall.pushes{class=bad_member,outcome=refused} 1`}},
 		{"a push unknown", func(r *Refresher) { r.Pushed(t.Context(), Unknown, reason.Transient) }, []string{`rollcall.pushes{class=transient,outcome=unknown} 1`}},
 		{"a refusal", func(r *Refresher) { r.BudgetRefused(t.Context(), reason.Blocked) }, []string{`rollcall.budget.refusals{cause=blocked} 1`}},
+		{"a heartbeat", func(r *Refresher) { r.Heard(t.Context(), 30*time.Millisecond) }, []string{`rollcall.broker.heartbeat{} 1 x 0.03`}},
 		{"a redelivery", func(r *Refresher) { r.Redelivered(t.Context()); r.Redelivered(t.Context()) }, []string{`rollcall.redeliveries{} 2`}},
 		{"an ack", func(r *Refresher) { r.Acked(t.Context(), reason.Pushed) }, []string{`rollcall.acks{reason=pushed} 1`}},
 		{
