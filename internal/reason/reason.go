@@ -141,5 +141,17 @@ func (r Reason) Firm() bool {
 	return true
 }
 
+// Repairs reports whether a dirty code of this reason has something to mend, as
+// opposed to work that only had to wait.
+func (r Reason) Repairs() bool {
+	switch r {
+	case Transient, Gone, BadMember, Credentials, UnknownError, Panicked,
+		UnknownTenant, UnknownCode, InvalidFacts, WrongTenant,
+		Stale, NeverPushed, RecordLies, SetMissing, SetDiffers:
+		return true
+	}
+	return false
+}
+
 // String returns the reason as it appears everywhere.
 func (r Reason) String() string { return string(r) }
