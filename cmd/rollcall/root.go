@@ -35,6 +35,7 @@ func commands() []*cobra.Command {
 		newIngressCommand(),
 		newTokenCommand(),
 		newDirtyCommand(),
+		newAuditCommand(),
 		newFanOutsCommand(),
 		newDeliveriesCommand(),
 		newDeadLettersCommand(),
