@@ -69,6 +69,7 @@ func newBudget(cfg config.Config, client redis.UniversalClient, tel *telemetry.T
 		IPWindows:      []redisbudget.Window{{Calls: b.IPPerMinute, Per: b.Minute}, {Calls: b.IPPerHour, Per: b.Hour}},
 		IPBurst:        b.IPBurst,
 		IPReserveShare: b.IPReserveShare,
+		SpareShare:     b.SpareShare,
 		Delay:          b.Delay,
 		BlockFirst:     b.Minute, // WeCom blocks for as long as the window that was exceeded
 		BlockAgain:     b.Hour,
