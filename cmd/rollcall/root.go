@@ -37,6 +37,7 @@ func commands() []*cobra.Command {
 		newDirtyCommand(),
 		newFanOutsCommand(),
 		newDeliveriesCommand(),
+		newSpotCommand(),
 		newDeadLettersCommand(),
 		newSecretsCommand(),
 		newDemoCommand(),

@@ -22,7 +22,7 @@ func newMeters(m metric.Meter) (meters, error) {
 	admissions, err1 := m.Int64Counter("rollcall.budget.admissions",
 		metric.WithDescription("Asks of the vendor budget, by result and cause."), metric.WithUnit("{ask}"))
 	spare, err4 := m.Int64Counter("rollcall.budget.spare",
-		metric.WithDescription("Asks for a call that nobody waits for, by result."), metric.WithUnit("{ask}"))
+		metric.WithDescription("Asks for a call that nobody waits for, and whether it was granted."), metric.WithUnit("{ask}"))
 	degraded, err2 := m.Int64Gauge("rollcall.budget.degraded",
 		metric.WithDescription("1 while Redis cannot be asked and the instance paces itself by its own share."))
 	blocks, err3 := m.Int64Counter("rollcall.budget.throttled_answers",
@@ -46,11 +46,7 @@ func (m meters) admission(ctx context.Context, a push.Admission) {
 
 // spared counts one ask for spare budget.
 func (m meters) spared(ctx context.Context, granted bool) {
-	result := "refused"
-	if granted {
-		result = "granted"
-	}
-	m.spare.Add(ctx, 1, metric.WithAttributes(attribute.String("result", result)))
+	m.spare.Add(ctx, 1, metric.WithAttributes(attribute.Bool("granted", granted)))
 }
 
 // state records on whose pace the instance goes.
