@@ -65,6 +65,7 @@ var populations = flag.Int("populations", 200, "populations in the test of the i
 // The interval is honest: over populations of all sizes and rates, sampled by
 // Picks, 95 % of the intervals hold the rate that is true of the population.
 func TestTheIntervalHoldsTheTrueRate(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(2026, 11))
 	held, checked := 0, 0
 	for p := range *populations {

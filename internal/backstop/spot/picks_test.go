@@ -14,6 +14,7 @@ import (
 // A pass picks its share, and two passes pick independently of each other: as
 // many codes are in both as chance puts there. Five standard deviations.
 func TestPicksAreAShareAndIndependent(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		const codes = 5_000
 		share := rapid.Float64Range(0.005, 0.6).Draw(t, "share")
