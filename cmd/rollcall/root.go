@@ -38,6 +38,7 @@ func commands() []*cobra.Command {
 		newAuditCommand(),
 		newFanOutsCommand(),
 		newDeliveriesCommand(),
+		newSpotCommand(),
 		newDeadLettersCommand(),
 		newSecretsCommand(),
 		newDemoCommand(),

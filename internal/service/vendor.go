@@ -73,6 +73,7 @@ func budgetOptions(cfg config.Config, tel *telemetry.Telemetry) redisbudget.Opti
 		IPWindows:      []redisbudget.Window{{Calls: b.IPPerMinute, Per: b.Minute}, {Calls: b.IPPerHour, Per: b.Hour}},
 		IPBurst:        b.IPBurst,
 		IPReserveShare: b.IPReserveShare,
+		SpareShare:     b.SpareShare,
 		Delay:          b.Delay,
 		BlockFirst:     b.Minute, // WeCom blocks for as long as the window that was exceeded
 		BlockAgain:     b.Hour,

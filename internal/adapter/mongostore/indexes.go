@@ -54,6 +54,12 @@ var indexes = []struct {
 	{codesCollection, "tenant_config", bson.D{kv("tenant", 1), kv("config_id", 1)}, options.Index},
 	{waysCollection, "due", bson.D{kv("due", 1)}, sparse},
 	{waysCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, having("due")},
+	// Spots.List; a difference and a day are forgotten after a while; Spots.Since.
+	{spotDifferencesCollection, "tenant_code", bson.D{kv("tenant", 1), kv("_id", 1)}, options.Index},
+	{spotDifferencesCollection, "state_code", bson.D{kv("state", 1), kv("_id", 1)}, options.Index},
+	{spotDifferencesCollection, "kept", bson.D{kv("last_seen", 1)}, expiring(DifferencesKept)},
+	{spotDaysCollection, "kept", bson.D{kv("counted", 1)}, expiring(SpotDaysKept)},
+	{spotDaysCollection, "day_tenant", bson.D{kv("day", 1), kv("tenant", 1)}, options.Index},
 	// Registry.LeftBehind.
 	{tenantsCollection, "unannounced", bson.D{kv(unannounced, 1)}, sparse},
 	{staffCollection, "unannounced", bson.D{kv(unannounced, 1)}, sparse},
