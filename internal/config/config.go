@@ -18,6 +18,7 @@ type Config struct {
 	Refresher Refresher `about:"The consumer: how much is done at once, and how long a code waits."`
 	Keeper    Keeper    `about:"The keeper: when another one takes over, and how it mends."`
 	Audit     Audit     `about:"The audit: how codes are compared with their facts, without a call to WeCom."`
+	Spot      Spot      `about:"The spot check: some codes are compared with what WeCom holds, from spare budget."`
 	Ingress   Ingress   `about:"The HTTP side: callbacks, the API, draws. Fan-outs keep to the same pace in the keeper."`
 	API       API       `about:"The HTTP API: tokens, and how much one of them may ask for."`
 	Lane      Lane      `about:"Which codes are pushed at once and which at intervals."`

@@ -155,7 +155,7 @@ func (r Reason) Repairs() bool {
 	switch r {
 	case Transient, Gone, BadMember, Credentials, UnknownError, Panicked,
 		UnknownTenant, UnknownCode, InvalidFacts, WrongTenant,
-		Stale, NeverPushed, RecordLies, SetMissing, SetDiffers:
+		Stale, NeverPushed, RecordLies, SetMissing, SetDiffers, ForeignEdit, AttributesDiffer:
 		return true
 	}
 	return false

@@ -9,7 +9,9 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
+	"github.com/rollcall-dev/rollcall/internal/adapter/redisbudget"
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
+	"github.com/rollcall-dev/rollcall/internal/adapter/wecom"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
@@ -30,6 +32,8 @@ type loopRole struct {
 	redis    redis.UniversalClient
 	producer *refresh.Producer
 	loop     *loop
+	vendor   *wecom.Vendor
+	budget   *redisbudget.Budget
 	ways     *ContactWays
 	// tenantRate and totalRate are the vendor budget's: how many codes a second
 	// are released, for one tenant and for all.
@@ -86,11 +90,10 @@ func (r *loopRole) openLoop(poll time.Duration) error {
 	if r.metrics, err = metrics.NewQuota(r.meter); err != nil {
 		return err
 	}
-	budget, err := newBudget(r.cfg, r.redis, r.tel)
-	if err != nil {
+	if r.budget, err = newBudget(r.cfg, r.redis, r.tel); err != nil {
 		return err
 	}
-	r.tenantRate, r.totalRate = budget.Rate()
+	r.tenantRate, r.totalRate = r.budget.Rate()
 	notices, err := newFiler(r.db, r.meter)
 	if err != nil {
 		return err
@@ -107,13 +110,14 @@ func (r *loopRole) openLoop(poll time.Duration) error {
 }
 
 func (r *loopRole) openWays() error {
-	vendor, closeVendor, err := newVendor(r.cfg, r.db, r.redis, r.tel)
-	if err != nil {
+	var closeVendor func()
+	var err error
+	if r.vendor, closeVendor, err = newVendor(r.cfg, r.db, r.redis, r.tel); err != nil {
 		return err
 	}
 	r.closers.add(func(context.Context) error { closeVendor(); return nil })
 	r.ways, err = NewContactWays(r.cfg, ContactWaysParts{
-		DB: r.db, Vendor: vendor, Announcer: r.loop.publisher, Meter: r.meter, Log: r.tel.Log,
+		DB: r.db, Vendor: r.vendor, Announcer: r.loop.publisher, Meter: r.meter, Log: r.tel.Log,
 	})
 	return err
 }

@@ -70,7 +70,7 @@ var (
 		reason.Pushed, reason.Unchanged, reason.Coalesced, reason.Deleted, reason.Shadowed, reason.Wayless, reason.NobodyLeft, reason.BlastRadius,
 	}
 	// audits are what the audit marks codes with.
-	audits  = []reason.Reason{reason.Stale, reason.NeverPushed, reason.RecordLies, reason.SetMissing, reason.SetDiffers}
+	audits  = []reason.Reason{reason.Stale, reason.NeverPushed, reason.RecordLies, reason.SetMissing, reason.SetDiffers, reason.ForeignEdit, reason.AttributesDiffer}
 	poisons = []reason.Reason{
 		reason.Undecodable, reason.WrongVersion, reason.NoKey, reason.KeyMismatch, reason.TooLarge,
 	}
