@@ -54,6 +54,8 @@ var indexes = []struct {
 	{codesCollection, "tenant_config", bson.D{kv("tenant", 1), kv("config_id", 1)}, options.Index},
 	{waysCollection, "due", bson.D{kv("due", 1)}, sparse},
 	{waysCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, having("due")},
+	// Shadows.Due.
+	{shadowsCollection, "changed", bson.D{kv(changedField, 1)}, sparse},
 	// Registry.LeftBehind.
 	{tenantsCollection, "unannounced", bson.D{kv(unannounced, 1)}, sparse},
 	{staffCollection, "unannounced", bson.D{kv(unannounced, 1)}, sparse},
