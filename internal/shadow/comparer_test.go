@@ -258,3 +258,13 @@ func TestASweepThatFailsSaysWhere(t *testing.T) {
 	r.store.Fail = nil
 	r.sweep(shadow.Compared{Matched: 1})
 }
+
+// One difference that turns into another stands since the first.
+func TestAMismatchThatTurnsIntoAnotherStandsSinceTheFirst(t *testing.T) {
+	r := newRig(t)
+	r.settles(0, c1, "ann", "ann bob")
+	r.settles(time.Hour, c1, "ann cho", "ann bob dan")
+	if got := r.report().Examples; len(got) != 1 || !got[0].Since.Equal(shadowtest.T0) || len(got[0].Differences) != 3 {
+		t.Errorf("%+v", got)
+	}
+}
