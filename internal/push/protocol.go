@@ -46,6 +46,7 @@ type Ports struct {
 	Budget   Budget
 	Vendor   Vendor
 	Breaker  Breaker
+	Shadows  Shadows
 }
 
 // Protocol refreshes codes. It is safe for concurrent use and keeps nothing
@@ -92,6 +93,7 @@ type attempt struct {
 
 	facts   roster.Facts
 	record  Record
+	readAt  time.Time      // before the facts were read
 	verdict roster.Verdict // what the facts ask for
 	sending roster.Verdict // the same, or a part of it in the search for a bad member
 	version int64          // of the rotation set, as read and then as written
@@ -106,6 +108,9 @@ type attempt struct {
 func (a *attempt) round(ctx context.Context) Outcome {
 	if out, again := a.read(ctx); again || out != nil {
 		return out
+	}
+	if a.facts.Shadowed() {
+		return a.shadow(ctx)
 	}
 	if out, again := a.writeSet(ctx); again || out != nil {
 		return out
@@ -149,6 +154,7 @@ func (a *attempt) read(ctx context.Context) (out Outcome, again bool) {
 		}
 		a.version = version
 	}
+	a.readAt = a.opts.Now()
 	a.observe()
 	facts, record, err := a.Store.Load(ctx, a.ref)
 	if err != nil {

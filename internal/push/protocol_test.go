@@ -57,6 +57,7 @@ type rig struct {
 	rotation *pushtest.Rotation
 	budget   *pushtest.Budget
 	vendor   *pushtest.Vendor
+	shadows  *pushtest.Shadows
 	breaker  push.Breaker
 	opts     push.Options
 	ref      push.Ref
@@ -67,16 +68,19 @@ func newRig(t *testing.T, family roster.Family) *rig {
 	clock := pushtest.NewClock(t0)
 	r := &rig{
 		T: t, clock: clock, store: pushtest.NewStore(), rotation: pushtest.NewRotation(), budget: pushtest.NewBudget(clock),
-		vendor: pushtest.NewVendor(clock), breaker: closedBreaker{}, opts: options(clock), ref: push.Ref{Tenant: "acme", Code: "c1"},
+		vendor: pushtest.NewVendor(clock), shadows: pushtest.NewShadows(), breaker: closedBreaker{}, opts: options(clock), ref: push.Ref{Tenant: "acme", Code: "c1"},
 	}
 	seedFacts(r.store, family)
 	r.vendor.AddWay("cfg1")
 	return r
 }
 
+func (r *rig) ports() push.Ports {
+	return push.Ports{Store: r.store, Rotation: r.rotation, Budget: r.budget, Vendor: r.vendor, Breaker: r.breaker, Shadows: r.shadows}
+}
+
 func (r *rig) refresh() push.Outcome {
-	ports := push.Ports{Store: r.store, Rotation: r.rotation, Budget: r.budget, Vendor: r.vendor, Breaker: r.breaker}
-	return push.New(ports, r.opts).Refresh(context.Background(), r.ref, func() { r.observed++ })
+	return push.New(r.ports(), r.opts).Refresh(context.Background(), r.ref, func() { r.observed++ })
 }
 
 func (r *rig) want(outcome push.Outcome) {

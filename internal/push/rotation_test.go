@@ -74,8 +74,7 @@ func (o overtaking) play(t *testing.T, build func(push.Ports) push.Ports) (got, 
 	} else {
 		r.want(push.Done{Reason: reason.Pushed})
 	}
-	ports := push.Ports{Store: r.store, Rotation: r.rotation, Budget: r.budget, Vendor: r.vendor, Breaker: r.breaker}
-	slow := push.New(build(ports), r.opts)
+	slow := push.New(build(r.ports()), r.opts)
 	seen, overtaken := 0, false
 	overtake := func(op string) {
 		if overtaken || !o.comes(op, &seen) {

@@ -47,7 +47,7 @@ func (a *attempt) sendable() roster.Verdict {
 	}
 	first, _ := halves(suspects)
 	rest := a.verdict.Members[slices.Index(a.verdict.Members, first[len(first)-1])+1:]
-	return a.verdict.Without(rest, &a.facts.Code)
+	return a.verdict.Without(rest, &a.facts)
 }
 
 // halves splits suspects; a single one is the first half.

@@ -48,6 +48,7 @@ const (
 	Unchanged Reason = "unchanged" // the list was already right
 	Coalesced Reason = "coalesced" // a newer event of the same code took its place
 	Deleted   Reason = "deleted"   // the code is gone; nothing to keep true
+	Shadowed  Reason = "shadowed"  // another system writes the list; what ours would be is noted
 	Wayless   Reason = "wayless"   // the code has no contact way yet; whoever makes it brings the code back
 )
 

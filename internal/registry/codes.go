@@ -143,6 +143,6 @@ func (r *Registry) makeWay(ctx context.Context, ref push.Ref, way Way) (bool, er
 func sameCode(a, b roster.Code) bool {
 	policy := func(c roster.Code) roster.EmptyPolicy { return cmp.Or(c.OnEmpty, roster.KeepLast) }
 	return a.ConfigID == b.ConfigID && a.Family == b.Family && slices.Equal(a.Members, b.Members) &&
-		slices.Equal(a.Backups, b.Backups) && a.Switches == b.Switches && policy(a) == policy(b) && a.Lane == b.Lane &&
+		slices.Equal(a.Backups, b.Backups) && a.Switches == b.Switches && policy(a) == policy(b) && a.Lane == b.Lane && a.Mode == b.Mode &&
 		a.Remark == b.Remark && a.State == b.State && a.SkipVerify == b.SkipVerify && a.Deleted == b.Deleted
 }

@@ -14,6 +14,7 @@ type TenantEdit struct {
 	Whitelisted     Change[bool]
 	MaxRemovalShare Change[float64]
 	Lane            Change[roster.LaneSwitch]
+	Mode            Change[roster.Mode] // a switch: it raises the term
 }
 
 // Of returns the tenant after the edit.
@@ -26,6 +27,10 @@ func (e TenantEdit) Of(t roster.Tenant) roster.Tenant {
 	e.Whitelisted.apply(&t.Whitelisted)
 	e.MaxRemovalShare.apply(&t.MaxRemovalShare)
 	e.Lane.apply(&t.Lane)
+	e.Mode.apply(&t.Mode)
+	if e.Mode.given {
+		t.Term++
+	}
 	return t
 }
 
@@ -61,6 +66,7 @@ type CodeEdit struct {
 	Switches   Change[roster.Switches]
 	OnEmpty    Change[roster.EmptyPolicy]
 	Lane       Change[roster.LaneSwitch]
+	Mode       Change[roster.Mode] // a switch: it raises the term
 	Remark     Change[string]
 	State      Change[string]
 	SkipVerify Change[bool]
@@ -77,6 +83,10 @@ func (e CodeEdit) Of(c roster.Code) roster.Code {
 	e.Switches.apply(&c.Switches)
 	e.OnEmpty.apply(&c.OnEmpty)
 	e.Lane.apply(&c.Lane)
+	e.Mode.apply(&c.Mode)
+	if e.Mode.given {
+		c.Term++
+	}
 	e.Remark.apply(&c.Remark)
 	e.State.apply(&c.State)
 	e.SkipVerify.apply(&c.SkipVerify)

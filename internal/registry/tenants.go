@@ -61,7 +61,7 @@ func (r *Registry) tenantFanOut(ctx context.Context, out Outcome, tenant, why, s
 
 func sameTenant(a, b roster.Tenant) bool {
 	return zoneOf(a) == zoneOf(b) && a.DailyTotal == b.DailyTotal && slices.Equal(a.Fallback, b.Fallback) && a.Tier == b.Tier &&
-		a.Whitelisted == b.Whitelisted && a.Lane == b.Lane && a.MaxRemovalShare == b.MaxRemovalShare
+		a.Whitelisted == b.Whitelisted && a.Lane == b.Lane && a.Mode == b.Mode && a.MaxRemovalShare == b.MaxRemovalShare
 }
 
 // zoneOf returns the zone's name, the default's included.

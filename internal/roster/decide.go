@@ -24,7 +24,7 @@ import (
 // again; only NextChange may be later, when it rested on somebody who left.
 func Decide(f Facts, last Last, rules LaneRules, now time.Time) (Verdict, error) {
 	if f.Code.Deleted {
-		return Verdict{Round: f.Counters.Round, Hash: hashOf(nil, &f.Code)}, nil
+		return Verdict{Round: f.Counters.Round, Hash: hashOf(nil, &f)}, nil
 	}
 	d := decider{facts: &f, last: &last, now: now}
 	if err := d.begin(); err != nil {

@@ -51,6 +51,8 @@ type Code struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	Lane      LaneSwitch // the operator's switch; "" follows the rules
+	Mode      Mode       // before the tenant's; Inherited follows it
+	Term      int64      // grows with every switch of Mode
 	Deleted   bool
 
 	// Fields that an update at WeCom overwrites and that therefore travel
@@ -89,6 +91,8 @@ type Tenant struct {
 	Tier        string   // a name the lane rules know, e.g. "premium"
 	Whitelisted bool     // always in the fast lane
 	Lane        LaneSwitch
+	Mode        Mode  // of the codes that have none of their own
+	Term        int64 // grows with every switch of Mode
 	// Suspension is Rollcall's own note that WeCom refuses the tenant's
 	// credentials. No verdict depends on it.
 	Suspension Suspension

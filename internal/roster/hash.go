@@ -13,9 +13,11 @@ const hashBytes = 8
 // hashOf identifies all that a push of members sends, and to which contact way:
 // one that takes another's place holds none of it yet. Whether a rotation set
 // belongs to it counts too: a code that has stopped rotating is pushed once more,
-// which removes its set. Every text is preceded
-// by its length, so that no two pushes share an encoding.
-func hashOf(members []string, code *Code) string {
+// which removes its set. So does the term: a code whose mode was switched is
+// pushed once more, since another system may have written meanwhile. Every text
+// is preceded by its length, so that no two pushes share an encoding.
+func hashOf(members []string, facts *Facts) string {
+	code := &facts.Code
 	text := make([]byte, 0, 2048)
 	text = binary.AppendUvarint(text, uint64(len(members)))
 	for _, member := range members {
@@ -31,7 +33,11 @@ func hashOf(members []string, code *Code) string {
 	if code.Family.Rotates() {
 		flags |= 2
 	}
-	digest := sha256.Sum256(append(text, flags))
+	text = append(text, flags)
+	if term := facts.term(); term != 0 {
+		text = binary.AppendVarint(text, term)
+	}
+	digest := sha256.Sum256(text)
 	var shown [2 * hashBytes]byte
 	hex.Encode(shown[:], digest[:hashBytes])
 	return string(shown[:])

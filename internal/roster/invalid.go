@@ -44,6 +44,9 @@ func (c *Code) check() error {
 	if !c.Lane.known() {
 		return invalid("code.lane", string(c.Lane), wantLane)
 	}
+	if !c.Mode.known() {
+		return invalid("code.mode", string(c.Mode), wantMode)
+	}
 	if tooLong(c.Remark) {
 		return invalid("code.remark", c.Remark, "at most 30 characters")
 	}
@@ -81,6 +84,9 @@ func (t *Tenant) check() error {
 	if !t.Lane.known() {
 		return invalid("tenant.lane", string(t.Lane), wantLane)
 	}
+	if !t.Mode.known() {
+		return invalid("tenant.mode", string(t.Mode), wantMode)
+	}
 	if share := t.MaxRemovalShare; !(share >= 0 && share <= 1) { // NaN is neither
 		return invalid("tenant.max_removal_share", strconv.FormatFloat(share, 'g', -1, 64), "more than 0 and at most 1, or 0 for the default")
 	}
@@ -109,6 +115,7 @@ func (s *Staff) check(id string, switches Switches) error {
 
 const (
 	wantLane = "fast, slow or nothing"
+	wantMode = "live, shadow or nothing"
 	wantDay  = "a day of the calendar as YYYYMMDD"
 	wantZone = "the IANA name of a time zone"
 )

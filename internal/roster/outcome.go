@@ -28,7 +28,7 @@ func (d *decider) verdict(rules *LaneRules) Verdict {
 	if d.advanced {
 		v.Round++
 	}
-	v.Hash = hashOf(v.Members, &d.facts.Code)
+	v.Hash = hashOf(v.Members, d.facts)
 	if !d.change.IsZero() {
 		v.NextChange = d.change.UTC().Round(0)
 	}
@@ -38,9 +38,9 @@ func (d *decider) verdict(rules *LaneRules) Verdict {
 // Without is the verdict with some members off its list, for a push that finds
 // out which of them WeCom refuses. Nothing else changes, the rotation set
 // included.
-func (v Verdict) Without(members []string, code *Code) Verdict {
+func (v Verdict) Without(members []string, facts *Facts) Verdict {
 	v.Members = slices.DeleteFunc(slices.Clone(v.Members), func(m string) bool { return slices.Contains(members, m) })
-	v.Hash = hashOf(v.Members, code)
+	v.Hash = hashOf(v.Members, facts)
 	return v
 }
 

@@ -83,7 +83,7 @@ func TestEveryEndIsTheSameInLogMetricAndTrace(t *testing.T) {
 		run  func(*watched) []sighting
 	}
 	ends := []end{{"coalesced", (*watched).coalesce}}
-	for _, why := range []reason.Reason{reason.Pushed, reason.Unchanged, reason.Deleted, reason.Wayless} {
+	for _, why := range []reason.Reason{reason.Pushed, reason.Unchanged, reason.Deleted, reason.Shadowed, reason.Wayless} {
 		ends = append(ends, end{why.String(), func(w *watched) []sighting {
 			w.answer(push.Done{Reason: why})
 			return []sighting{outcomes("done", why), acked("done", why)}

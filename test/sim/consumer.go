@@ -80,6 +80,7 @@ func (w *world) join() *consumer {
 	})
 	c.protocol = push.New(push.Ports{
 		Store: storeOf{w.store, w}, Rotation: w.rotation, Budget: w.budget, Vendor: vendorOf{w.vendor, c}, Breaker: w,
+		Shadows: w.shadows,
 	}, w.protocolOptions(c))
 	w.note(c.name, "joins, clock off by %v", c.skew)
 	w.broker.connect(c)

@@ -29,6 +29,7 @@ type world struct {
 	clock     *pushtest.Clock
 	store     *pushtest.Store
 	rotation  *pushtest.Rotation
+	shadows   *pushtest.Shadows
 	dirty     *pushtest.Dirty
 	vendor    *pushtest.Vendor
 	budget    *budget
@@ -67,7 +68,7 @@ func newWorld(seed uint64, p *profile, tracer func(string)) *world {
 	clock := pushtest.NewClock(start)
 	w := &world{
 		seed: seed, rnd: rand.New(rand.NewPCG(seed, 0x0c0de)), profile: p, tracer: tracer,
-		clock: clock, store: pushtest.NewStore(), rotation: pushtest.NewRotation(),
+		clock: clock, store: pushtest.NewStore(), rotation: pushtest.NewRotation(), shadows: pushtest.NewShadows(),
 		dirty: pushtest.NewDirty(clock), vendor: pushtest.NewVendor(clock),
 		windows: map[string]*calls{}, open: map[string]time.Time{}, failedAt: map[push.Ref]time.Time{}, committed: map[push.Ref]int{}, refusedEver: map[string]bool{}, suspendedAt: map[string]time.Time{},
 		outcomes: map[string]int{},

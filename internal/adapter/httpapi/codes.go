@@ -52,6 +52,7 @@ type codeBody struct {
 type codeState struct {
 	QRCode    string     `json:"qr_code,omitempty"`
 	Lane      string     `json:"lane"`
+	Mode      string     `json:"mode"`
 	Revision  int64      `json:"revision"`
 	CreatedAt *time.Time `json:"created_at,omitempty"`
 	UpdatedAt *time.Time `json:"updated_at,omitempty"`
@@ -98,7 +99,7 @@ func codeBodyOf(c registry.Code) codeBody {
 			SkipVerify: c.SkipVerify,
 		},
 		State: codeState{
-			QRCode: c.QRCode, Lane: laneWord(c.Lane), Revision: c.Revision, CreatedAt: instant(c.CreatedAt),
+			QRCode: c.QRCode, Lane: laneWord(c.Lane), Mode: modeWord(c.Mode), Revision: c.Revision, CreatedAt: instant(c.CreatedAt),
 			UpdatedAt: instant(c.UpdatedAt), Retired: c.Deleted, RetiredAt: instant(c.DeletedAt),
 		},
 	}
@@ -166,6 +167,14 @@ func (a *API) putCodeLane(ctx context.Context, r *request) (answer, error) {
 		return answer{}, err
 	}
 	return a.changeCode(ctx, r, registry.CodeEdit{Lane: lane}, "code_lane")
+}
+
+func (a *API) putCodeMode(ctx context.Context, r *request) (answer, error) {
+	mode, err := modeIn(r)
+	if err != nil {
+		return answer{}, err
+	}
+	return a.changeCode(ctx, r, registry.CodeEdit{Mode: mode}, "code_mode")
 }
 
 func (a *API) changeCode(ctx context.Context, r *request, edit registry.CodeEdit, why string) (answer, error) {

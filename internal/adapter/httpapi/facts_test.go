@@ -99,6 +99,7 @@ func TestWritesSayWhatFollows(t *testing.T) {
 		"a tenant":        {put(acme, `{"daily_total":5}`), 200, "fan_out", "acme", ""},
 		"nothing new":     {put(acme, `{"fallback":["boss"]}`), 200, "not_needed", "", ""},
 		"a tenant's lane": {put(acme+"/lane", `{"lane":"slow"}`), 200, "fan_out", "acme", ""},
+		"a tenant's mode": {put(acme+"/mode", `{"mode":"shadow"}`), 200, "fan_out", "acme", ""},
 		"a new member":    {put(acme+"/staff/%E5%A8%9C", `{}`), 201, "fan_out", "acme/娜", acme + "/staff/%E5%A8%9C"},
 		"presence":        {put(acme+"/staff/zhang.san/presence", `{"presence":"offline"}`), 200, "fan_out", "acme/zhang.san", ""},
 		"a schedule":      {put(acme+"/staff/zhang.san/schedule", `{"schedule":{"weekly":[]}}`), 200, "fan_out", "acme/zhang.san", ""},
@@ -107,6 +108,7 @@ func TestWritesSayWhatFollows(t *testing.T) {
 		"a new code":      {put(acme+"/codes/new", `{"config_id":"cfg","family":"native"}`), 201, "broker", "", acme + "/codes/new"},
 		"switches":        {put(acme+"/codes/c-1/switches", `{"add_limit":true}`), 200, "broker", "", ""},
 		"a code's lane":   {put(acme+"/codes/c-1/lane", `{"lane":"fast"}`), 200, "broker", "", ""},
+		"a code's mode":   {put(acme+"/codes/c-1/mode", `{"mode":"live"}`), 200, "broker", "", ""},
 		"a retirement":    {del(acme + "/codes/c-1"), 200, "broker", "", ""},
 	}
 	for name, test := range tests {

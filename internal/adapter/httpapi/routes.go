@@ -21,6 +21,7 @@ func (a *API) routes() []route {
 		{put, ofTenant, access.Write, typeJSON, a.putTenant},
 		{get, ofTenant, access.Read, "", a.getTenant},
 		{put, ofTenant + "/lane", access.Admin, typeJSON, a.putTenantLane},
+		{put, ofTenant + "/mode", access.Admin, typeJSON, a.putTenantMode},
 
 		{put, ofStaff, access.Write, typeJSON, a.putStaff},
 		{get, ofStaff, access.Read, "", a.getStaff},
@@ -37,6 +38,7 @@ func (a *API) routes() []route {
 		{get, ofTenant + "/codes", access.Read, "", a.listCodes},
 		{put, ofCode + "/switches", access.Write, typeJSON, a.putSwitches},
 		{put, ofCode + "/lane", access.Admin, typeJSON, a.putCodeLane},
+		{put, ofCode + "/mode", access.Admin, typeJSON, a.putCodeMode},
 
 		{http.MethodPost, ofCode + "/pushed", access.Write, typeJSON, a.postPushed},
 		{http.MethodPost, ofTenant + "/imports/pushed", access.Write, typeLines, a.importPushed},

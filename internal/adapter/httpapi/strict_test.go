@@ -31,6 +31,7 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		"no schedule":              {put(staff+"/schedule", `{}`), 422, problem{Code: "invalid_fact", Field: "schedule", Want: "a schedule, or null for none"}},
 		"a mistyped schedule":      {put(staff+"/schedule", `{"schedule":{"weakly":[]}}`), 400, problem{Code: "unknown_field", Field: "weakly", Want: "weekly"}},
 		"a schedule that is one":   {put(staff+"/schedule", `{"schedule":1}`), 400, problem{Code: "malformed", Value: "number", Want: "an object"}},
+		"a mode of none":           {put(acme+"/mode", `{"mode":"Live"}`), 422, problem{Code: "invalid_fact", Field: "mode", Value: "Live", Want: "auto, live, shadow"}},
 		"a word of none":           {put(code+"/lane", `{"lane":"quick"}`), 422, problem{Code: "invalid_fact", Field: "lane", Value: "quick", Want: "auto, fast, slow"}},
 		"a presence of none":       {put(staff+"/presence", `{"presence":"away"}`), 422, problem{Code: "invalid_fact", Field: "presence", Value: "away", Want: "schedule, online, offline"}},
 		"eight days":               {put(staff, `{"schedule":{"weekly":[[],[],[],[],[],[],[],[]]}}`), 422, problem{Code: "invalid_fact", Field: "schedule.weekly", Value: "8 days", Want: "at most 7 days, Sunday first"}},

@@ -28,6 +28,7 @@ type tenantBody struct {
 
 type tenantState struct {
 	Lane       string          `json:"lane"`
+	Mode       string          `json:"mode"`
 	Suspension *suspensionBody `json:"suspension,omitempty"`
 }
 
@@ -78,7 +79,7 @@ func tenantBodyOf(t registry.Tenant) tenantBody {
 			TimeZone: t.TimeZone, DailyTotal: t.DailyTotal, Fallback: orEmpty(t.Fallback), Tier: t.Tier,
 			Whitelisted: t.Whitelisted, MaxRemovalShare: t.MaxRemovalShare,
 		},
-		State: tenantState{Lane: laneWord(t.Lane)},
+		State: tenantState{Lane: laneWord(t.Lane), Mode: modeWord(t.Mode)},
 	}
 	if t.Suspension.Active() {
 		s := suspensionBody(t.Suspension)
@@ -110,6 +111,32 @@ func (a *API) putTenantLane(ctx context.Context, r *request) (answer, error) {
 		return answer{}, err
 	}
 	out, err := a.o.Registry.ChangeTenant(ctx, registry.TenantEdit{Tenant: r.tenant(), Lane: lane}, "tenant_lane")
+	return wrote(r, out, err)
+}
+
+type modeBody struct {
+	Mode string `json:"mode"`
+}
+
+func modeIn(r *request) (registry.Change[roster.Mode], error) {
+	var none registry.Change[roster.Mode]
+	body, err := decode[modeBody](r.body)
+	if err != nil {
+		return none, err
+	}
+	mode, err := modeOf(body.Mode)
+	if err != nil {
+		return none, err
+	}
+	return registry.To(mode), nil
+}
+
+func (a *API) putTenantMode(ctx context.Context, r *request) (answer, error) {
+	mode, err := modeIn(r)
+	if err != nil {
+		return answer{}, err
+	}
+	out, err := a.o.Registry.ChangeTenant(ctx, registry.TenantEdit{Tenant: r.tenant(), Mode: mode}, "tenant_mode")
 	return wrote(r, out, err)
 }
 

@@ -32,6 +32,25 @@ func laneWord(lane roster.LaneSwitch) string {
 	return string(lane)
 }
 
+var modeWords = []string{wordAuto, string(roster.Live), string(roster.Shadow)}
+
+func modeOf(word string) (roster.Mode, error) {
+	if !slices.Contains(modeWords, word) {
+		return "", notOneOf("mode", word, modeWords)
+	}
+	if word == wordAuto {
+		return roster.Inherited, nil
+	}
+	return roster.Mode(word), nil
+}
+
+func modeWord(mode roster.Mode) string {
+	if mode == roster.Inherited {
+		return wordAuto
+	}
+	return string(mode)
+}
+
 var presenceWords = []string{wordSchedule, string(roster.Online), string(roster.OfflineNow)}
 
 func presenceOf(word string) (roster.Presence, error) {

@@ -98,6 +98,7 @@ func (w *world) protocol(configID string) *push.Protocol {
 	vendor.AddWay(configID)
 	return push.New(push.Ports{
 		Store: w.Store(), Rotation: pushtest.NewRotation(), Budget: pushtest.NewBudget(clock), Vendor: vendor, Breaker: open{},
+		Shadows: pushtest.NewShadows(),
 	}, push.Options{
 		Owner: "test", CallTimeout: 5 * time.Second, IntentMargin: 3 * time.Second, ParkAfter: time.Minute, MaxFailures: 3,
 		Backoff: push.Backoff{Base: time.Second, Cap: time.Minute}, Now: clock.Now,

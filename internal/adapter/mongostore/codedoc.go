@@ -21,6 +21,8 @@ type codeDoc struct {
 	CreatedAt  time.Time   `bson:"created_at,omitempty"`
 	UpdatedAt  time.Time   `bson:"updated_at,omitempty"`
 	Lane       string      `bson:"lane,omitempty"`
+	Mode       string      `bson:"mode,omitempty"`
+	Term       int64       `bson:"term,omitempty"`
 	Deleted    bool        `bson:"deleted,omitempty"`
 	Remark     string      `bson:"remark,omitempty"`
 	State      string      `bson:"state,omitempty"`
@@ -44,7 +46,7 @@ type switchesDoc struct {
 // codeFields are the fields that a verdict needs; producers may keep others.
 var codeFields = []string{
 	"tenant", "config_id", "family", "members", "backups", "switches", "on_empty", "revision",
-	"created_at", "updated_at", "lane", "deleted", "remark", "state", "skip_verify",
+	"created_at", "updated_at", "lane", "mode", "term", "deleted", "remark", "state", "skip_verify",
 }
 
 func (d codeDoc) code() roster.Code {
@@ -61,6 +63,8 @@ func (d codeDoc) code() roster.Code {
 		CreatedAt:  utc(d.CreatedAt),
 		UpdatedAt:  utc(d.UpdatedAt),
 		Lane:       roster.LaneSwitch(d.Lane),
+		Mode:       roster.Mode(d.Mode),
+		Term:       d.Term,
 		Deleted:    d.Deleted,
 		Remark:     d.Remark,
 		State:      d.State,
@@ -82,6 +86,8 @@ func codeDocOf(c roster.Code) codeDoc {
 		CreatedAt:  c.CreatedAt,
 		UpdatedAt:  c.UpdatedAt,
 		Lane:       string(c.Lane),
+		Mode:       string(c.Mode),
+		Term:       c.Term,
 		Deleted:    c.Deleted,
 		Remark:     c.Remark,
 		State:      c.State,

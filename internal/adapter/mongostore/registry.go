@@ -51,11 +51,19 @@ func (r *Registry) EditTenant(ctx context.Context, edit registry.TenantEdit, sta
 	set = given(set, "whitelisted", edit.Whitelisted)
 	set = given(set, "max_removal_share", edit.MaxRemovalShare)
 	set = given(set, "lane", edit.Lane)
-	if err := upsert(ctx, r.tenants, edit.Tenant, bson.D{kv("$set", set)}); err != nil {
+	set = given(set, "mode", edit.Mode)
+	update := bson.D{kv("$set", set)}
+	if _, switched := edit.Mode.Value(); switched {
+		update = append(update, kv("$inc", newTerm))
+	}
+	if err := upsert(ctx, r.tenants, edit.Tenant, update); err != nil {
 		return fmt.Errorf("edit tenant %s: %w", edit.Tenant, err)
 	}
 	return nil
 }
+
+// newTerm makes what WeCom holds from before a switch of mode count as unknown.
+var newTerm = bson.D{kv("term", int64(1))}
 
 // given adds a field that an edit names.
 func given[T any](set bson.D, name string, change registry.Change[T]) bson.D {
@@ -217,6 +225,7 @@ func codeUpdate(edit registry.CodeEdit, now time.Time) bson.D {
 	set = given(set, "backups", edit.Backups)
 	set = given(set, "on_empty", edit.OnEmpty)
 	set = given(set, "lane", edit.Lane)
+	set = given(set, "mode", edit.Mode)
 	set = given(set, "remark", edit.Remark)
 	set = given(set, "state", edit.State)
 	set = given(set, "skip_verify", edit.SkipVerify)
@@ -227,5 +236,8 @@ func codeUpdate(edit registry.CodeEdit, now time.Time) bson.D {
 		unset = append(unset, kv("deleted_at", ""))
 	}
 	update := merge(merge(nil, "$set", set), "$unset", unset)
+	if _, switched := edit.Mode.Value(); switched {
+		update = merge(update, "$inc", newTerm)
+	}
 	return merge(update, "$inc", bson.D{kv("revision", int64(1))})
 }

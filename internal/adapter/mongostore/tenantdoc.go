@@ -16,6 +16,8 @@ type tenantDoc struct {
 	Whitelisted     bool     `bson:"whitelisted,omitempty"`
 	Lane            string   `bson:"lane,omitempty"`
 	MaxRemovalShare float64  `bson:"max_removal_share,omitempty"`
+	Mode            string   `bson:"mode,omitempty"`
+	Term            int64    `bson:"term,omitempty"`
 	// Suspension is Rollcall's own; producers leave it alone.
 	Suspension suspensionDoc `bson:"suspension,omitempty"`
 }
@@ -30,7 +32,7 @@ type suspensionDoc struct {
 // tenantFields are the fields that producers write and a verdict needs;
 // producers may keep others.
 var tenantFields = []string{
-	"time_zone", "daily_total", "fallback", "tier", "whitelisted", "lane", "max_removal_share",
+	"time_zone", "daily_total", "fallback", "tier", "whitelisted", "lane", "max_removal_share", "mode", "term",
 }
 
 func (d tenantDoc) tenant() roster.Tenant {
@@ -43,6 +45,8 @@ func (d tenantDoc) tenant() roster.Tenant {
 		Whitelisted:     d.Whitelisted,
 		Lane:            roster.LaneSwitch(d.Lane),
 		MaxRemovalShare: d.MaxRemovalShare,
+		Mode:            roster.Mode(d.Mode),
+		Term:            d.Term,
 		Suspension:      d.Suspension.suspension(),
 	}
 }
@@ -63,5 +67,7 @@ func tenantDocOf(t roster.Tenant) tenantDoc {
 		Whitelisted:     t.Whitelisted,
 		Lane:            string(t.Lane),
 		MaxRemovalShare: t.MaxRemovalShare,
+		Mode:            string(t.Mode),
+		Term:            t.Term,
 	}
 }

@@ -84,11 +84,14 @@ func tenantPut(t *testing.T, f registry.Facts) {
 func tenantFieldsStay(t *testing.T, f registry.Facts) {
 	ctx := t.Context()
 	must(t, f.EditTenant(ctx, registry.TenantEdit{Tenant: "acme", Lane: registry.To(roster.LaneSlow)}, "s1"))
+	for _, mode := range []roster.Mode{roster.Shadow, roster.Live} {
+		must(t, f.EditTenant(ctx, registry.TenantEdit{Tenant: "acme", Mode: registry.To(mode)}, "s1"))
+	}
 	must(t, f.EditTenant(ctx, registry.TenantEdit{Tenant: "acme", DailyTotal: registry.To(5)}, "s2"))
 	got, err := f.Tenant(ctx, "acme")
 	must(t, err)
 	suitetest.WantSame(t, "tenant", registry.Tenant{
-		Tenant: roster.Tenant{ID: "acme", DailyTotal: 5, Lane: roster.LaneSlow}, Unannounced: "s2",
+		Tenant: roster.Tenant{ID: "acme", DailyTotal: 5, Lane: roster.LaneSlow, Mode: roster.Live, Term: 2}, Unannounced: "s2",
 	}, got)
 }
 
@@ -204,11 +207,11 @@ func wholeCode() registry.CodeEdit {
 func codePut(t *testing.T, f registry.Facts) {
 	ctx := t.Context()
 	put(t, f, "acme", wholeCode())
-	must(t, f.ChangeCode(ctx, "acme", registry.CodeEdit{Code: "c", Lane: registry.To(roster.LaneSlow)}))
+	must(t, f.ChangeCode(ctx, "acme", registry.CodeEdit{Code: "c", Lane: registry.To(roster.LaneSlow), Mode: registry.To(roster.Shadow)}))
 	put(t, f, "acme", registry.CodeEdit{Code: "c", Switches: registry.To(roster.Switches{AddLimit: true})})
 	got, err := f.CodesOf(ctx, "acme", []string{"c", "none"})
 	must(t, err)
-	want := wholeCode().Of(roster.Code{Tenant: "acme", Revision: 3, CreatedAt: at, UpdatedAt: at, Lane: roster.LaneSlow})
+	want := wholeCode().Of(roster.Code{Tenant: "acme", Revision: 3, CreatedAt: at, UpdatedAt: at, Lane: roster.LaneSlow, Mode: roster.Shadow, Term: 1})
 	want.Switches = roster.Switches{AddLimit: true}
 	suitetest.WantSame(t, "codes", map[string]registry.Code{"c": {Code: want}}, got)
 }

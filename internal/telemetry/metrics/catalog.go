@@ -67,7 +67,7 @@ var (
 	}
 	empties   = []reason.Reason{reason.NobodyLeft} // a verdict that is parked
 	successes = []reason.Reason{
-		reason.Pushed, reason.Unchanged, reason.Coalesced, reason.Deleted, reason.Wayless, reason.NobodyLeft, reason.BlastRadius,
+		reason.Pushed, reason.Unchanged, reason.Coalesced, reason.Deleted, reason.Shadowed, reason.Wayless, reason.NobodyLeft, reason.BlastRadius,
 	}
 	poisons = []reason.Reason{
 		reason.Undecodable, reason.WrongVersion, reason.NoKey, reason.KeyMismatch, reason.TooLarge,
@@ -182,7 +182,7 @@ func messages() []Instrument {
 		},
 		{
 			Name: nameAcks, Prometheus: "rollcall_acks_total", Kind: Counter, Unit: "{message}",
-			Labels: []Label{label("reason", nil, []reason.Reason{reason.Pushed, reason.Unchanged, reason.Coalesced, reason.Deleted, reason.Wayless}, waits, failures, empties, poisons)},
+			Labels: []Label{label("reason", nil, []reason.Reason{reason.Pushed, reason.Unchanged, reason.Coalesced, reason.Deleted, reason.Shadowed, reason.Wayless}, waits, failures, empties, poisons)},
 			What:   "Messages acknowledged, by what they ended with: a refresh, a newer message of the same code, a park or a dead letter.",
 			Action: "Nothing by itself. A log line of the same reason, at level debug, names each message.",
 		},
