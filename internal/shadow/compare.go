@@ -17,6 +17,9 @@ type Reported struct {
 	At     time.Time
 	Source Source
 	Note   string // for a person; may be empty
+	// Term is that of the code's mode when the list was reported. While Rollcall
+	// wrote the code, the other system's list has lost its meaning.
+	Term int64
 }
 
 // Source says how a list is known.

@@ -95,19 +95,16 @@ func (c *Comparer) settle(ctx context.Context, seen State, done *Compared) error
 
 // compare looks at a state. What the facts do not know any more is not compared.
 func (c *Comparer) compare(ctx context.Context, seen State) (Comparison, error) {
-	if !seen.Complete() {
-		return seen.left(), nil
-	}
 	mode, err := c.o.Directory.Mode(ctx, seen.Ref)
 	switch {
 	case errors.Is(err, push.ErrUnknownTenant), errors.Is(err, push.ErrUnknownCode):
 		return seen.left(), nil
 	case err != nil:
 		return Comparison{}, err
-	case !mode.Shadow:
+	case !mode.Shadow || !seen.Decided() || !seen.ReportedIn(mode.Term):
 		return seen.left(), nil
 	}
-	return seen.compared(c.o.Now(), mode.Zone), nil
+	return seen.compared(c.o.Now(), mode), nil
 }
 
 func (d *Compared) count(outcome Outcome) {

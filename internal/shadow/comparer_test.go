@@ -268,3 +268,24 @@ func TestAMismatchThatTurnsIntoAnotherStandsSinceTheFirst(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A code comes back to shadow mode after Rollcall has written it: what was
+// reported before says nothing about now, until it is reported again.
+func TestReportsOfAnEarlierTermDoNotCount(t *testing.T) {
+	r := newRig(t)
+	r.settles(0, c1, "ann", "ann bob")
+	r.store.PutCode(c1, shadow.Mode{Shadow: true, Term: 2})
+	if got := r.report(); got.Codes.Reported != 0 || got.Codes.Mismatching != 0 || got.Codes.Compared != 0 || len(got.NeverReported) != 1 {
+		t.Errorf("after the switch: %+v", got.Codes)
+	}
+	r.at(time.Hour)
+	r.decides(c1, []string{"cho"})
+	r.at(2 * time.Hour)
+	r.sweep(shadow.Compared{Left: 1})
+	r.pushed(c1, r.clock.Now(), shadow.Recorded, "ann", "bob")
+	r.at(3 * time.Hour)
+	r.sweep(shadow.Compared{Mismatched: 1})
+	if got := r.report(); got.Codes.Mismatching != 1 || !got.Examples[0].Since.Equal(shadowtest.T0.Add(2*time.Hour)) {
+		t.Errorf("%+v, %+v", got.Codes, got.Examples)
+	}
+}

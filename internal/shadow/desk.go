@@ -35,7 +35,8 @@ func NewDesk(store Store, directory Directory, now func() time.Time) *Desk {
 
 // Pushed takes a report of a push by another system. A report that cannot be
 // true is a *roster.InvalidError; push.ErrUnknownTenant, push.ErrUnknownCode. Of
-// a code that is not in shadow mode nothing is stored.
+// a code that is not in shadow mode nothing is stored. The term is the desk's to
+// know.
 func (d *Desk) Pushed(ctx context.Context, ref push.Ref, theirs Reported) (Reception, error) {
 	if err := d.check(theirs); err != nil {
 		return "", err
@@ -47,7 +48,7 @@ func (d *Desk) Pushed(ctx context.Context, ref push.Ref, theirs Reported) (Recep
 	if !mode.Shadow {
 		return NotInShadow, nil
 	}
-	theirs.Members = ListOf(theirs.Members)
+	theirs.Members, theirs.Term = ListOf(theirs.Members), mode.Term
 	return d.store.Reported(ctx, ref, theirs)
 }
 

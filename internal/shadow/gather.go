@@ -74,18 +74,30 @@ func (g *gathering) add(code Listed, s State) {
 		return
 	}
 	g.codes.InShadow++
-	if !s.Ours.At.IsZero() {
+	decided, reported := s.Decided(), s.ReportedIn(code.Term)
+	if decided {
 		g.codes.WithVerdict++
 	}
-	if s.Theirs.At.IsZero() {
-		g.silent = atMost(append(g.silent, code.Code), MaxExamples)
-	} else {
+	if reported {
 		g.codes.Reported++
+	} else {
+		g.silent = atMost(append(g.silent, code.Code), MaxExamples)
 	}
-	if s.Complete() && !s.Changed.IsZero() {
-		g.codes.Settling++
+	s.Verdict = s.Verdict.in(code.Term)
+	if decided && reported {
+		g.both(s)
 	}
 	g.verdict(s)
+}
+
+// both counts a code both of whose sides are known.
+func (g *gathering) both(s State) {
+	if s.Verdict.Outcome == "" {
+		g.codes.Waiting++
+	}
+	if !s.Changed.IsZero() {
+		g.codes.Settling++
+	}
 }
 
 func (g *gathering) verdict(s State) {
@@ -94,10 +106,6 @@ func (g *gathering) verdict(s State) {
 		g.first = append(g.first, s.Verdict.First)
 	}
 	switch s.Verdict.Outcome {
-	case "":
-		if s.Complete() {
-			g.codes.Waiting++
-		}
 	case Match:
 		g.codes.Matching++
 	case NoVerdict:

@@ -13,7 +13,7 @@ type Reception string
 // The receptions.
 const (
 	Recorded    Reception = "recorded"      // it is what the other system pushed last
-	Repeated    Reception = "repeated"      // the same list as before: nothing to compare
+	Repeated    Reception = "repeated"      // the same list as before, and in the same term: nothing to compare
 	Outdated    Reception = "outdated"      // a later push is known already
 	NotInShadow Reception = "not_in_shadow" // Rollcall writes this code's list itself, or is to do nothing
 )
@@ -30,7 +30,7 @@ type Reports interface {
 }
 
 // Store keeps a State of each code. A list that differs from the one before, on
-// either side, raises Changes and moves Changed.
+// either side, or that is of another term, raises Changes and moves Changed.
 type Store interface {
 	push.Shadows
 	Reports
@@ -51,6 +51,7 @@ type Store interface {
 // Mode is what the facts say about how a code is written.
 type Mode struct {
 	Shadow bool           // Rollcall decides and another system pushes
+	Term   int64          // grows with every switch of the code's or its tenant's mode
 	Zone   *time.Location // of the tenant's days
 }
 
@@ -58,6 +59,7 @@ type Mode struct {
 type Listed struct {
 	Code   string
 	Shadow bool
+	Term   int64 // as in Mode
 }
 
 // Directory is the facts that a comparison needs.

@@ -29,6 +29,7 @@ type Verdict struct {
 	Differences []Difference
 	Since       time.Time // of a mismatch: when the lists began to differ
 	First       time.Time // when the code was compared first
+	Term        int64     // of the code's mode when it was compared
 }
 
 // Tally is what a day had of a code, or of all codes of a tenant.
@@ -45,8 +46,20 @@ type Tally struct {
 // Clean reports whether no lists differed.
 func (t Tally) Clean() bool { return t.Mismatched == 0 && t.Standing == 0 }
 
-// Complete reports whether both sides are known.
-func (s State) Complete() bool { return !s.Ours.At.IsZero() && !s.Theirs.At.IsZero() }
+// in is the verdict, if it is of a term.
+func (v Verdict) in(term int64) Verdict {
+	if v.Term != term {
+		return Verdict{}
+	}
+	return v
+}
+
+// Decided reports whether Rollcall's side is known.
+func (s State) Decided() bool { return !s.Ours.At.IsZero() }
+
+// ReportedIn reports whether the other side is known, from a term of the code's
+// mode.
+func (s State) ReportedIn(term int64) bool { return !s.Theirs.At.IsZero() && s.Theirs.Term == term }
 
 // DaysKept is for how many days back a code's counts are kept.
 const DaysKept = 31
@@ -63,22 +76,22 @@ type Comparison struct {
 }
 
 // compared is the comparison of a code whose lists have settled.
-func (s State) compared(now time.Time, zone *time.Location) Comparison {
-	result := Compare(s.Ours, s.Theirs)
+func (s State) compared(now time.Time, mode Mode) Comparison {
+	result, zone, before := Compare(s.Ours, s.Theirs), mode.Zone, s.Verdict.in(mode.Term)
 	c := Comparison{
-		Verdict: Verdict{Outcome: result.Outcome, Differences: result.Differences, First: s.Verdict.First},
+		Verdict: Verdict{Outcome: result.Outcome, Differences: result.Differences, First: before.First, Term: mode.Term},
 		Day:     roster.DayOf(now, zone),
 	}
 	if c.First.IsZero() {
 		c.First = now
 	}
 	switch {
-	case c.Outcome == Mismatch && s.Verdict.Outcome == Mismatch:
-		c.Since = s.Verdict.Since
+	case c.Outcome == Mismatch && before.Outcome == Mismatch:
+		c.Since = before.Since
 	case c.Outcome == Mismatch:
 		c.Since = s.Changed
-	case s.Verdict.Outcome == Mismatch:
-		c.Standing = daysAfter(s.Verdict.Since, now, zone)
+	case before.Outcome == Mismatch:
+		c.Standing = daysAfter(before.Since, now, zone)
 	}
 	oldest := dayBack(now, zone, DaysKept)
 	for day := range s.Days {
@@ -92,7 +105,9 @@ func (s State) compared(now time.Time, zone *time.Location) Comparison {
 
 // left is the end of a code that is not to be compared: one side is missing, or
 // it is not in shadow mode any more.
-func (s State) left() Comparison { return Comparison{Verdict: Verdict{First: s.Verdict.First}} }
+func (s State) left() Comparison {
+	return Comparison{Verdict: Verdict{First: s.Verdict.First, Term: s.Verdict.Term}}
+}
 
 // daysAfter returns the days after an instant's, up to now's, of those that are
 // kept.

@@ -26,7 +26,7 @@ type shadowDoc struct {
 
 type oursDoc struct {
 	Members  []string       `bson:"members"`
-	List     string         `bson:"list"` // key of Members
+	List     string         `bson:"list"` // listKey
 	Hash     string         `bson:"hash"`
 	Revision int64          `bson:"revision"`
 	At       time.Time      `bson:"at"`
@@ -42,10 +42,11 @@ type judgementDoc struct {
 
 type theirsDoc struct {
 	Members []string      `bson:"members"`
-	List    string        `bson:"list"` // key of Members
+	List    string        `bson:"list"` // listKey
 	At      time.Time     `bson:"at"`
 	Source  shadow.Source `bson:"source"`
 	Note    string        `bson:"note,omitempty"`
+	Term    int64         `bson:"term"`
 }
 
 type verdictDoc struct {
@@ -53,6 +54,7 @@ type verdictDoc struct {
 	Differences []differenceDoc `bson:"differences,omitempty"`
 	Since       time.Time       `bson:"since"`
 	First       time.Time       `bson:"first"`
+	Term        int64           `bson:"term"`
 }
 
 type differenceDoc struct {
@@ -76,7 +78,7 @@ func oursDocOf(s push.Shadow) oursDoc {
 		why[i] = judgementDoc(judgement)
 	}
 	return oursDoc{
-		Members: s.Members, List: listKey(s.Members), Hash: s.Hash, Revision: s.Revision, At: s.At, Why: why,
+		Members: s.Members, List: listKey(s.Members, 0), Hash: s.Hash, Revision: s.Revision, At: s.At, Why: why,
 	}
 }
 
@@ -89,11 +91,13 @@ func (d oursDoc) shadow() push.Shadow {
 }
 
 func theirsDocOf(r shadow.Reported) theirsDoc {
-	return theirsDoc{Members: r.Members, List: listKey(r.Members), At: r.At, Source: r.Source, Note: r.Note}
+	return theirsDoc{
+		Members: r.Members, List: listKey(r.Members, r.Term), At: r.At, Source: r.Source, Note: r.Note, Term: r.Term,
+	}
 }
 
 func (d theirsDoc) reported() shadow.Reported {
-	return shadow.Reported{Members: d.Members, At: utc(d.At), Source: d.Source, Note: d.Note}
+	return shadow.Reported{Members: d.Members, At: utc(d.At), Source: d.Source, Note: d.Note, Term: d.Term}
 }
 
 func verdictDocOf(v shadow.Verdict) verdictDoc {
@@ -101,7 +105,7 @@ func verdictDocOf(v shadow.Verdict) verdictDoc {
 	for i, d := range v.Differences {
 		differences[i] = differenceDoc{Staff: d.Staff, Kind: d.Kind, Reason: d.Reason}
 	}
-	return verdictDoc{Outcome: v.Outcome, Differences: differences, Since: v.Since, First: v.First}
+	return verdictDoc{Outcome: v.Outcome, Differences: differences, Since: v.Since, First: v.First, Term: v.Term}
 }
 
 func (d verdictDoc) verdict() shadow.Verdict {
@@ -109,7 +113,9 @@ func (d verdictDoc) verdict() shadow.Verdict {
 	for i, one := range d.Differences {
 		differences[i] = shadow.Difference{Staff: one.Staff, Cause: shadow.Cause{Kind: one.Kind, Reason: one.Reason}}
 	}
-	return shadow.Verdict{Outcome: d.Outcome, Differences: differences, Since: utc(d.Since), First: utc(d.First)}
+	return shadow.Verdict{
+		Outcome: d.Outcome, Differences: differences, Since: utc(d.Since), First: utc(d.First), Term: d.Term,
+	}
 }
 
 func (d tallyDoc) tally() shadow.Tally {

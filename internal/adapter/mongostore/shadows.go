@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (d *Database) Shadows() *Shadows {
 // Note stores a shadow unless a later one is stored. While the list stays it is
 // one round trip.
 func (s *Shadows) Note(ctx context.Context, ref push.Ref, ours push.Shadow) error {
-	_, err := s.put(ctx, ref, side{oursField, listKey(ours.Members), ours.At, oursDocOf(ours)})
+	_, err := s.put(ctx, ref, side{oursField, listKey(ours.Members, 0), ours.At, oursDocOf(ours)})
 	if err != nil {
 		return fmt.Errorf("note the shadow of code %s: %w", ref.Code, err)
 	}
@@ -62,7 +63,7 @@ func (s *Shadows) Note(ctx context.Context, ref push.Ref, ours push.Shadow) erro
 
 // Reported stores a list unless a later one is stored.
 func (s *Shadows) Reported(ctx context.Context, ref push.Ref, theirs shadow.Reported) (shadow.Reception, error) {
-	reception, err := s.put(ctx, ref, side{theirsField, listKey(theirs.Members), theirs.At, theirsDocOf(theirs)})
+	reception, err := s.put(ctx, ref, side{theirsField, listKey(theirs.Members, theirs.Term), theirs.At, theirsDocOf(theirs)})
 	if err != nil {
 		return "", fmt.Errorf("store what was pushed for code %s: %w", ref.Code, err)
 	}
@@ -106,9 +107,10 @@ func (s *Shadows) put(ctx context.Context, ref push.Ref, one side) (shadow.Recep
 	return "", errContended
 }
 
-// listKey tells one list from another.
-func listKey(members []string) string {
-	sum := sha256.Sum256([]byte(strings.Join(members, "\x00"))) // no ID holds a zero byte
+// listKey tells one list from another, and from itself in another term.
+func listKey(members []string, term int64) string {
+	text := strconv.FormatInt(term, 10) + "\x00" + strings.Join(members, "\x00") // no ID holds a zero byte
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 

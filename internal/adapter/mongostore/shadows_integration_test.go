@@ -31,12 +31,12 @@ func TestShadowsDirectoryConforms(t *testing.T) {
 		code := func(tenant, id, mode string) bson.M { return bson.M{"_id": id, "tenant": tenant, "mode": mode} }
 		put("tenants",
 			bson.M{"_id": "mixed", "time_zone": "UTC"}, bson.M{"_id": "empty", "time_zone": "UTC"},
-			bson.M{"_id": "moving", "time_zone": "America/New_York", "mode": "shadow"})
+			bson.M{"_id": "moving", "time_zone": "America/New_York", "mode": "shadow", "term": 1})
 		put("codes",
 			bson.M{"_id": "follows", "tenant": "mixed"}, code("mixed", "live", "live"), code("mixed", "shadow", "shadow"),
 			bson.M{"_id": "retired", "tenant": "mixed", "mode": "shadow", "deleted": true},
 			bson.M{"_id": "moving-follows", "tenant": "moving"}, code("moving", "moving-live", "live"),
-			code("moving", "moving-shadow", "shadow"))
+			bson.M{"_id": "moving-shadow", "tenant": "moving", "mode": "shadow", "term": 2})
 		return shadowtest.DirectoryBench{Directory: w.Shadows()}
 	})
 }

@@ -30,8 +30,10 @@ func TestMemoryDirectoryConforms(t *testing.T) {
 			m.PutCode(push.Ref{Tenant: "mixed", Code: code}, shadow.Mode{Shadow: is})
 		}
 		m.Retire(push.Ref{Tenant: "mixed", Code: "retired"})
-		for code, is := range map[string]bool{"moving-follows": true, "moving-live": false, "moving-shadow": true} {
-			m.PutCode(push.Ref{Tenant: "moving", Code: code}, shadow.Mode{Shadow: is})
+		for code, mode := range map[string]shadow.Mode{
+			"moving-follows": {Shadow: true, Term: 1}, "moving-live": {Term: 1}, "moving-shadow": {Shadow: true, Term: 3},
+		} {
+			m.PutCode(push.Ref{Tenant: "moving", Code: code}, mode)
 		}
 		return shadowtest.DirectoryBench{Directory: m}
 	})

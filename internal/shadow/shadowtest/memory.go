@@ -23,7 +23,7 @@ type Memory struct {
 	now    func() time.Time
 	states map[push.Ref]shadow.State
 	zones  map[string]*time.Location
-	codes  map[push.Ref]bool // in shadow mode
+	codes  map[push.Ref]shadow.Mode
 	gone   map[push.Ref]bool // retired
 }
 
@@ -35,7 +35,7 @@ var (
 // NewMemory returns an empty store.
 func NewMemory(now func() time.Time) *Memory {
 	return &Memory{
-		now: now, states: map[push.Ref]shadow.State{}, zones: map[string]*time.Location{}, codes: map[push.Ref]bool{},
+		now: now, states: map[push.Ref]shadow.State{}, zones: map[string]*time.Location{}, codes: map[push.Ref]shadow.Mode{},
 		gone: map[push.Ref]bool{},
 	}
 }
@@ -47,11 +47,11 @@ func (m *Memory) PutTenant(tenant string, zone *time.Location) {
 	m.zones[tenant] = zone
 }
 
-// PutCode makes a code, or sets its mode.
+// PutCode makes a code, or sets its mode and term.
 func (m *Memory) PutCode(ref push.Ref, mode shadow.Mode) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.codes[ref] = mode.Shadow
+	m.codes[ref] = mode
 }
 
 // Retire retires a code.
@@ -105,7 +105,7 @@ func (m *Memory) Reported(ctx context.Context, ref push.Ref, theirs shadow.Repor
 	switch {
 	case s.Theirs.At.After(theirs.At):
 		return shadow.Outdated, nil
-	case !s.Theirs.At.IsZero() && slices.Equal(s.Theirs.Members, theirs.Members):
+	case !s.Theirs.At.IsZero() && s.Theirs.Term == theirs.Term && slices.Equal(s.Theirs.Members, theirs.Members):
 		s.Theirs = theirs
 		m.states[ref] = s
 		return shadow.Repeated, nil
@@ -226,11 +226,12 @@ func (m *Memory) Mode(ctx context.Context, ref push.Ref) (shadow.Mode, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	is, there := m.codes[ref]
+	mode, there := m.codes[ref]
 	if !there {
 		return shadow.Mode{}, push.ErrUnknownCode
 	}
-	return shadow.Mode{Shadow: is && !m.gone[ref], Zone: zone}, nil
+	mode.Shadow, mode.Zone = mode.Shadow && !m.gone[ref], zone
+	return mode, nil
 }
 
 // Zone returns a tenant's.
@@ -255,9 +256,9 @@ func (m *Memory) Codes(ctx context.Context, tenant, after string, limit int) ([]
 	}
 	defer end()
 	var page []shadow.Listed
-	for ref, is := range m.codes {
+	for ref, mode := range m.codes {
 		if ref.Tenant == tenant && ref.Code > after && !m.gone[ref] {
-			page = append(page, shadow.Listed{Code: ref.Code, Shadow: is})
+			page = append(page, shadow.Listed{Code: ref.Code, Shadow: mode.Shadow, Term: mode.Term})
 		}
 	}
 	slices.SortFunc(page, func(a, b shadow.Listed) int { return strings.Compare(a.Code, b.Code) })

@@ -48,12 +48,13 @@ type StoreBench struct {
 func TestStore(t *testing.T, factory func(t *testing.T) StoreBench) {
 	suitetest.Run(t, suitetest.Suite[StoreBench]{
 		"a list": {
-			"is kept whole":                               keptWhole,
-			"of ours gives way to a later one only":       oursInOrder,
-			"of theirs gives way to a later one only":     theirsInOrder,
-			"that comes again is no change":               noChange,
-			"of another tenant's code of the name is not": tenantsApart,
-			"written by many at once ends as the latest":  writtenByMany,
+			"is kept whole":                                keptWhole,
+			"of ours gives way to a later one only":        oursInOrder,
+			"of theirs gives way to a later one only":      theirsInOrder,
+			"that comes again is no change":                noChange,
+			"that comes again in another term is a change": newTerm,
+			"of another tenant's code of the name is not":  tenantsApart,
+			"written by many at once ends as the latest":   writtenByMany,
 		},
 		"a state": {
 			"is due when it has changed by an instant": due,
@@ -141,7 +142,7 @@ func keptWhole(t *testing.T, b StoreBench) {
 		{Staff: "ann", Included: true, Reason: reason.KeptLast, Despite: reason.Offline}, {Staff: "cho", Reason: reason.Resigned},
 	}
 	r := theirs(2*time.Second, "ann", "z.hang$")
-	r.Note, r.Source = "nightly job", shadow.Spot
+	r.Note, r.Source, r.Term = "nightly job", shadow.Spot, 3
 	b.Clock.Set(3 * time.Second)
 	note(t, b, code, o)
 	report(t, b, code, r, shadow.Recorded)
@@ -192,6 +193,17 @@ func noChange(t *testing.T, b StoreBench) {
 		t.Errorf("it counts as a change: %+v", got)
 	}
 	suitetest.WantSame(t, "the newest of ours", again, got.Ours)
+}
+
+func newTerm(t *testing.T, b StoreBench) {
+	both(t, b, code)
+	again := theirs(time.Second, "ann", "bob")
+	again.Term = 2
+	report(t, b, code, again, shadow.Recorded)
+	report(t, b, code, again, shadow.Repeated)
+	if got := stateOf(t, b, code); got.Changes != 3 || got.Theirs.Term != 2 {
+		t.Errorf("%+v", got)
+	}
 }
 
 func tenantsApart(t *testing.T, b StoreBench) {

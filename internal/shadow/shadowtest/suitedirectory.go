@@ -11,8 +11,9 @@ import (
 
 // DirectoryBench is a directory of three tenants. "mixed" is in UTC and live, with
 // the codes "follows", "live", "shadow" and "retired", which is in shadow mode;
-// "moving" is in America/New_York and in shadow mode, with the codes
-// "moving-follows", "moving-live" and "moving-shadow"; and "empty" has no code.
+// "moving" is in America/New_York and in shadow mode since its term 1, with the
+// codes "moving-follows", "moving-live" and "moving-shadow", the last of term 2;
+// and "empty" has no code.
 type DirectoryBench struct{ shadow.Directory }
 
 // TestDirectory is the contract of a shadow.Directory.
@@ -67,7 +68,9 @@ func listed(t *testing.T, b DirectoryBench) {
 		{"mixed", "live", 2, []shadow.Listed{{Code: "shadow", Shadow: true}}},
 		{"mixed", "shadow", 2, nil},
 		{"moving", "", 5, []shadow.Listed{
-			{Code: "moving-follows", Shadow: true}, {Code: "moving-live"}, {Code: "moving-shadow", Shadow: true},
+			{Code: "moving-follows", Shadow: true, Term: 1},
+			{Code: "moving-live", Term: 1},
+			{Code: "moving-shadow", Shadow: true, Term: 3},
 		}},
 		{"empty", "", 5, nil},
 	} {
@@ -76,6 +79,9 @@ func listed(t *testing.T, b DirectoryBench) {
 			t.Fatal(err)
 		}
 		suitetest.WantSame(t, "codes of "+tc.tenant+" after "+tc.after, tc.want, got)
+	}
+	if got, err := b.Mode(t.Context(), push.Ref{Tenant: "moving", Code: "moving-shadow"}); err != nil || got.Term != 3 {
+		t.Errorf("Mode = %+v, %v", got, err)
 	}
 	if zone, err := b.Zone(t.Context(), "moving"); err != nil || zone.String() != "America/New_York" {
 		t.Errorf("Zone = %v, %v", zone, err)

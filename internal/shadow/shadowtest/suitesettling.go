@@ -17,7 +17,7 @@ var offline = shadow.Cause{Kind: shadow.Lists, Reason: reason.Offline}
 func mismatch(day roster.Day) shadow.Comparison {
 	return shadow.Comparison{
 		Verdict: shadow.Verdict{
-			Outcome: shadow.Mismatch, Since: T0, First: T0.Add(time.Second),
+			Outcome: shadow.Mismatch, Since: T0, First: T0.Add(time.Second), Term: 3,
 			Differences: []shadow.Difference{{Staff: "b.ob", Cause: offline}},
 		},
 		Day: day,
