@@ -99,11 +99,11 @@ func TestAMismatchSpoilsEveryDayItStands(t *testing.T) {
 	r.settles(evening, c1, "ann cho", "ann cho bob")
 	r.at(5 * aDay)
 	clean := func(got shadow.Readiness) string {
-		marks := ""
+		var marks strings.Builder
 		for _, day := range slices.Concat([]shadow.Day{got.Today}, got.Days[:6]) {
-			marks += map[bool]string{true: ".", false: "x"}[day.Clean]
+			marks.WriteString(map[bool]string{true: ".", false: "x"}[day.Clean])
 		}
-		return marks
+		return marks.String()
 	}
 	if got := r.report(); clean(got) != "xxxx..." || got.DaysClean != 0 {
 		t.Errorf("while it stands: %s, %d days clean", clean(got), got.DaysClean)

@@ -1,6 +1,9 @@
 package httpapi_test
 
 import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -8,6 +11,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/shadow"
+	"github.com/rollcall-dev/rollcall/pkg/oldpush"
 )
 
 func pushedTo(code, body string) call {
@@ -90,4 +94,39 @@ func TestTheReportOfATenant(t *testing.T) {
 	r.shadows.Fail = func() error { return errAway }
 	r.wantProblem(t, get(acme+"/migration"), 503, "unavailable")
 	r.wantProblem(t, pushedTo("c-1", `{"users":["a"],"at":"2026-11-30T11:59:30Z"}`), 503, "unavailable")
+}
+
+// served answers requests by a handler: the rig's clock stands still, so its
+// deadlines would end real connections.
+type served struct{ http.Handler }
+
+func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
+	recorder := httptest.NewRecorder()
+	s.ServeHTTP(recorder, r)
+	return recorder.Result(), nil
+}
+
+// What old systems report with the package made for them arrives.
+func TestOldSystemsReportWithTheirPackage(t *testing.T) {
+	r := newRig(t)
+	reporter, err := oldpush.New(oldpush.Options{
+		URL: "http://rollcall.example.com", Token: func() string { return acmeOnly }, Client: &http.Client{Transport: served{r}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []oldpush.Outcome{oldpush.Recorded, oldpush.Repeated} {
+		if got, err := reporter.Report(t.Context(), "acme", "c-1", []string{"b", "a"}, noon, "a note"); got != want || err != nil {
+			t.Errorf("Report = %q, %v; want %q", got, err, want)
+		}
+	}
+	err = reporter.Pushed(t.Context(), "acme", "c-9", []string{"a"}, noon)
+	if refused, ok := errors.AsType[*oldpush.StatusError](err); !ok || refused.Code != "unknown_code" {
+		t.Errorf("Pushed of an unknown code = %v", err)
+	}
+	states, err := r.shadows.States(t.Context(), "acme", []string{"c-1"})
+	want := shadow.Reported{Members: []string{"a", "b"}, At: noon, Source: shadow.Report, Note: "a note"}
+	if diff := cmp.Diff(want, states["c-1"].Theirs); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
 }

@@ -161,6 +161,7 @@ func countsOf(c shadow.Comparison) bson.D {
 		for _, cause := range shadow.Causes(c.Differences) {
 			counts = append(counts, kv(day+"causes."+cause.String(), 1))
 		}
+	case shadow.NoVerdict: // compared, and no more
 	}
 	return counts
 }

@@ -192,6 +192,7 @@ func count(days map[roster.Day]shadow.Tally, c shadow.Comparison) {
 		for _, cause := range shadow.Causes(c.Differences) {
 			tally.Causes[cause]++
 		}
+	case shadow.NoVerdict: // compared, and no more
 	}
 	days[c.Day] = tally
 }

@@ -80,6 +80,7 @@ func TestPrometheusNames(t *testing.T) {
 	touchKeeper(t, meter)
 	touchDraws(t, meter)
 	touchWays(t, meter)
+	touchShadows(t, meter)
 	touchQuota(t, meter)
 	touchNotifications(t, meter)
 	touchAPI(t, meter)
