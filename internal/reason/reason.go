@@ -88,6 +88,18 @@ const (
 	WrongTenant   Reason = "wrong_tenant"   // the event names another tenant than the code's
 )
 
+// What the audit finds.
+const (
+	Stale          Reason = "stale"           // the list that was pushed is not the one the facts ask for, and no event is under way
+	NeverPushed    Reason = "never_pushed"    // a code without a push
+	RecordLies     Reason = "record_lies"     // a record whose members are not those of its hash
+	SetMissing     Reason = "set_missing"     // a landing page's code without a rotation set
+	SetDiffers     Reason = "set_differs"     // a rotation set that is not the one the facts ask for
+	RecordOrphaned Reason = "record_orphaned" // a record without a code
+	SetOrphaned    Reason = "set_orphaned"    // a rotation set without a code
+	Dirty          Reason = "dirty"           // the code is in the dirty set already
+)
+
 // Why a contact way cannot be had.
 const (
 	WayCap   Reason = "way_cap"   // WeCom makes no more contact ways for the company

@@ -1,0 +1,43 @@
+package redisbudget
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/rollcall-dev/rollcall/internal/push"
+)
+
+// Slots says which codes have a slot booked with their tenant's bucket.
+type Slots struct {
+	client redis.Cmdable
+	budget *Budget
+}
+
+// NewSlots returns a reader of the slots that a Budget with the same options
+// books.
+func NewSlots(client redis.Cmdable, opts Options) (*Slots, error) {
+	budget, err := New(client, opts)
+	return &Slots{client: client, budget: budget}, err
+}
+
+// Booked answers for the codes named, in their order, in one round trip.
+func (s *Slots) Booked(ctx context.Context, refs []push.Ref) ([]bool, error) {
+	answers := make([]*redis.IntCmd, len(refs))
+	_, err := s.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for i, ref := range refs {
+			q := s.budget.tenantQuestion(ref.Tenant, ref.Code)
+			answers[i] = pipe.Exists(ctx, q.keys.slot(q.id))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the slots of %d codes: %w", len(refs), err)
+	}
+	booked := make([]bool, len(refs))
+	for i, answer := range answers {
+		booked[i] = answer.Val() > 0
+	}
+	return booked, nil
+}
