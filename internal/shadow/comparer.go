@@ -46,8 +46,9 @@ type Compared struct {
 
 const (
 	sweepPage = 200
-	// sweepPages bounds a sweep; the next one goes on.
-	sweepPages = 50
+	// sweepPages bounds a sweep; the next one goes on. A code costs three round
+	// trips.
+	sweepPages = 10
 )
 
 // Sweep compares what has settled. It may be run by several processes at once:

@@ -125,7 +125,7 @@ func (g *gathering) mismatch(s State) {
 		g.day(day).Standing++
 	}
 	g.examples = append(g.examples, Example{
-		Code: s.Code, Ours: s.Ours.Members, Theirs: s.Theirs.Members, Source: s.Theirs.Source,
+		Code: s.Code, Ours: orEmpty(s.Ours.Members), Theirs: orEmpty(s.Theirs.Members), Source: s.Theirs.Source,
 		Since: s.Verdict.Since, Differences: s.Verdict.Differences,
 	})
 	slices.SortStableFunc(g.examples, func(a, b Example) int {
