@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -16,7 +15,7 @@ import (
 )
 
 func newMigrateReportCommand() *cobra.Command {
-	output := outputText
+	var output string
 	cmd := &cobra.Command{
 		Use:   "report TENANT",
 		Short: "Tell whether a tenant can move over from another system, and why not",
@@ -28,8 +27,8 @@ It ends with exit code 0 whatever it has to tell; scripts read "ready" of -o jso
   rollcall migrate report acme -o json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output != outputText && output != outputJSON {
-				return unknownName("output", output, cmd.CommandPath(), []string{outputText, outputJSON})
+			if err := checkOutput(cmd, output); err != nil {
+				return err
 			}
 			cfg, err := loadConfig(cmd, config.NeedMongoDB)
 			if err != nil {
@@ -45,20 +44,8 @@ It ends with exit code 0 whatever it has to tell; scripts read "ready" of -o jso
 			return printReadiness(cmd.OutOrStdout(), report)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", output, "text or json")
+	addOutput(cmd, &output)
 	return cmd
-}
-
-// The forms of the report.
-const (
-	outputText = "text"
-	outputJSON = "json"
-)
-
-func printJSON(w io.Writer, report shadow.Readiness) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(report)
 }
 
 // reportWidth is how wide the report's sentences are.

@@ -91,7 +91,7 @@ func TestAChangeOutlivesItsKeeper(t *testing.T) {
 		want  []string
 	}{
 		"before the event":                {func(r *clockRig, die func()) { r.topic.before = die }, []string{"c1", "c1"}},
-		"between the event and the end":   {func(r *clockRig, die func()) { r.changes.beforeRemove = die }, []string{"c1", "c1"}},
+		"between the event and the end":   {func(r *clockRig, die func()) { r.changes.beforeNoting = die }, []string{"c1", "c1"}},
 		"not at all":                      {func(*clockRig, func()) {}, []string{"c1"}},
 		"while the broker takes no event": {func(r *clockRig, _ func()) { r.topic.fail = map[string]error{"c1": errAway} }, []string{"c1"}},
 	} {
@@ -101,7 +101,7 @@ func TestAChangeOutlivesItsKeeper(t *testing.T) {
 			ctx, die := context.WithCancel(t.Context())
 			c.dieAt(r, die)
 			_, _ = r.both(fast()).Sweep(ctx) // its process is gone; nobody reads the error
-			r.topic.before, r.changes.beforeRemove, r.topic.fail = nil, nil, nil
+			r.topic.before, r.changes.beforeNoting, r.topic.fail = nil, nil, nil
 			r.sweepBoth(fast())
 			r.sweepBoth(fast())
 			if diff := cmp.Diff(c.want, r.topic.codes()); diff != "" {
@@ -118,7 +118,7 @@ func TestAnExpectationDuringTheReleaseIsKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newClockRig(t)
 			r.expect("acme", "c1", t0)
-			r.changes.beforeRemove = func() { r.changes.beforeRemove = nil; r.expect("acme", "c1", next) }
+			r.changes.beforeNoting = func() { r.changes.beforeNoting = nil; r.expect("acme", "c1", next) }
 			r.sweepWith(r.both(backstop.ReleaserOptions{TenantRate: 2, TotalRate: 2}))
 			r.topic.published = nil
 			r.clock.Advance(time.Hour)

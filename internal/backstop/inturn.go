@@ -56,8 +56,8 @@ func (t *inTurn) Due(ctx context.Context, tenant string, now time.Time, limit in
 	return all, nil
 }
 
-// Remove gives each set its own entries.
-func (t *inTurn) Remove(ctx context.Context, entries []Entry) error {
+// Published gives each set its own entries.
+func (t *inTurn) Published(ctx context.Context, entries []Entry) error {
 	of := make([][]Entry, len(t.sets))
 	for _, e := range entries {
 		which, own, err := t.owner(e)
@@ -69,7 +69,7 @@ func (t *inTurn) Remove(ctx context.Context, entries []Entry) error {
 	var failed []error
 	for which, own := range of {
 		if len(own) > 0 {
-			failed = append(failed, t.sets[which].Remove(ctx, own))
+			failed = append(failed, t.sets[which].Published(ctx, own))
 		}
 	}
 	return errors.Join(failed...)

@@ -15,9 +15,10 @@ type Entry struct {
 	push.Ref
 	// Reason is the first one that a dirty code was marked with, or
 	// reason.TimeChange.
-	Reason  reason.Reason
-	Due     time.Time
-	Version string // changes with all that happens to the entry
+	Reason   reason.Reason
+	Due      time.Time
+	Attempts int    // times that it was released or put off before
+	Version  string // changes with all that happens to the entry
 }
 
 // DueSet holds codes of which an event has to be published at some time: the
@@ -28,8 +29,9 @@ type DueSet interface {
 	// Due returns at most limit codes of a tenant whose time has come. Of codes
 	// that nobody has been given before, the earliest come first.
 	Due(ctx context.Context, tenant string, now time.Time, limit int) ([]Entry, error)
-	// Remove takes out those entries whose version is still the one seen.
-	Remove(ctx context.Context, entries []Entry) error
+	// Published is told that the broker has the entries' events: those whose
+	// version is still the one seen are due no more.
+	Published(ctx context.Context, entries []Entry) error
 	// Postpone makes an entry due again at until, if its version is still the
 	// one seen.
 	Postpone(ctx context.Context, entry Entry, until time.Time) error

@@ -58,8 +58,8 @@ type Released struct {
 // tenant with any number of them costs no more than one with a few, and stands
 // in nobody's way.
 //
-// An entry leaves the set only after the broker has stored its event: a code is
-// always in one of the two places, and after a crash in between in both. The
+// An entry is due until the broker has stored its event: a code is always in one
+// of the two places, and after a crash in between in both. The
 // error joins those of the tenants; what it is about is still in the set.
 func (r *Releaser) Sweep(ctx context.Context) (Released, error) {
 	now := r.opts.Now()
@@ -169,8 +169,8 @@ func (r *Releaser) release(ctx context.Context, s share, now time.Time) released
 func (r *Releaser) settle(ctx context.Context, done released, now time.Time) error {
 	var failed []error
 	if len(done.stored) > 0 {
-		if err := r.due.Remove(ctx, done.stored); err != nil {
-			failed = append(failed, fmt.Errorf("remove the released codes of tenant %s: %w", done.tenant, err))
+		if err := r.due.Published(ctx, done.stored); err != nil {
+			failed = append(failed, fmt.Errorf("note the released codes of tenant %s: %w", done.tenant, err))
 		}
 	}
 	for _, entry := range done.unpublishable {

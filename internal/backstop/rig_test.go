@@ -75,13 +75,16 @@ func (r *rig) entries() []pushtest.Entry {
 	return entries
 }
 
-func (r *rig) left() int { return len(r.entries()) }
+// left is how many codes wait to be published.
+func (r *rig) left() int {
+	return len(slices.DeleteFunc(r.entries(), func(e pushtest.Entry) bool { return e.State == push.DirtyReleased }))
+}
 
 // dirtySet shows the fake of the push protocol's tests as a backstop.DueSet.
 type dirtySet struct {
 	*pushtest.Dirty
 	fail         string // "tenants", "due": this read fails
-	beforeRemove func()
+	beforeNoting func()
 }
 
 func (d *dirtySet) DueTenants(ctx context.Context, now time.Time) ([]string, error) {
@@ -103,18 +106,18 @@ func (d *dirtySet) Due(ctx context.Context, tenant string, now time.Time, limit 
 	return out, errors.Join(err, ctx.Err())
 }
 
-func (d *dirtySet) Remove(ctx context.Context, entries []backstop.Entry) error {
-	if d.beforeRemove != nil {
-		d.beforeRemove()
+func (d *dirtySet) Published(ctx context.Context, entries []backstop.Entry) error {
+	if d.beforeNoting != nil {
+		d.beforeNoting()
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	seen := make([]pushtest.Entry, len(entries))
 	for i, e := range entries {
-		seen[i] = pushtest.Entry{Ref: e.Ref, Version: e.Version}
+		seen[i] = pushtest.Entry{Ref: e.Ref, Version: e.Version, Confirm: e.Due.Add(time.Hour)}
 	}
-	_, err := d.Dirty.Remove(ctx, seen...)
+	_, err := d.Release(ctx, seen...)
 	return err
 }
 
@@ -126,7 +129,7 @@ func (d *dirtySet) Postpone(ctx context.Context, e backstop.Entry, until time.Ti
 // changeSet shows the records' changes as a backstop.DueSet.
 type changeSet struct {
 	*pushtest.Changes
-	beforeRemove func()
+	beforeNoting func()
 }
 
 func (c *changeSet) Due(ctx context.Context, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
@@ -138,9 +141,9 @@ func (c *changeSet) Due(ctx context.Context, tenant string, now time.Time, limit
 	return out, err
 }
 
-func (c *changeSet) Remove(ctx context.Context, entries []backstop.Entry) error {
-	if c.beforeRemove != nil {
-		c.beforeRemove()
+func (c *changeSet) Published(ctx context.Context, entries []backstop.Entry) error {
+	if c.beforeNoting != nil {
+		c.beforeNoting()
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -15,6 +15,7 @@ type Budget struct {
 	Delay           time.Duration `envconfig:"ROLLCALL_BUDGET_DELAY" default:"2s" accept:"100ms..30s" desc:"Longest time from an admission to the wire. A call that is later asks again."`
 	RemovalShare    float64       `envconfig:"ROLLCALL_BUDGET_REMOVAL_SHARE" default:"0.03" accept:"0..0.5" desc:"Share of a tenant's budget kept for lists that remove somebody."`
 	IPReserveShare  float64       `envconfig:"ROLLCALL_BUDGET_IP_RESERVE_SHARE" default:"0.1" accept:"0..0.5" desc:"Share of the IP's budget kept for tenants below their fair share."`
+	SpareShare      float64       `envconfig:"ROLLCALL_BUDGET_SPARE_SHARE" default:"0.1" accept:"0.001..0.5" desc:"Share of a tenant's and of the IP's rate that the spot check may use, while at least half of each is idle."`
 	Instances       int           `envconfig:"ROLLCALL_BUDGET_INSTANCES" default:"3" accept:"1..1000" desc:"Most refreshers that run at once. While Redis cannot be asked, each paces itself to its share."`
 	Minute          time.Duration `envconfig:"ROLLCALL_BUDGET_MINUTE" default:"1m" accept:"100ms..1m" desc:"Length of WeCom's short window. Shorter only against a simulator."`
 	Hour            time.Duration `envconfig:"ROLLCALL_BUDGET_HOUR" default:"1h" accept:"1s..1h" desc:"Length of WeCom's long window. Shorter only against a simulator."`

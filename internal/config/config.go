@@ -16,7 +16,8 @@ type Config struct {
 	Seal      Seal      `about:"The keys that seal secrets at rest."`
 	Budget    Budget    `about:"How many calls WeCom allows, and how they are shared. A rate follows from each pair of limits: as fast as both windows allow after a whole burst."`
 	Refresher Refresher `about:"The consumer: how much is done at once, and how long a code waits."`
-	Keeper    Keeper    `about:"The keeper: when another one takes over."`
+	Keeper    Keeper    `about:"The keeper: when another one takes over, and how it mends."`
+	Audit     Audit     `about:"The audit: how codes are compared with their facts, without a call to WeCom."`
 	Ingress   Ingress   `about:"The HTTP side: callbacks, the API, draws. Fan-outs keep to the same pace in the keeper."`
 	API       API       `about:"The HTTP API: tokens, and how much one of them may ask for."`
 	Lane      Lane      `about:"Which codes are pushed at once and which at intervals."`

@@ -37,6 +37,7 @@ func TestDefaultsAreWhatTheDesignSays(t *testing.T) {
 		"delay":            {cfg.Budget.Delay, 2 * time.Second},
 		"removal share":    {cfg.Budget.RemovalShare, 0.03},
 		"ip reserve":       {cfg.Budget.IPReserveShare, 0.1},
+		"spare share":      {cfg.Budget.SpareShare, 0.1},
 		"instances":        {cfg.Budget.Instances, 3},
 		"minute":           {cfg.Budget.Minute, time.Minute},
 		"hour":             {cfg.Budget.Hour, time.Hour},

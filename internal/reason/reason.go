@@ -74,6 +74,14 @@ const (
 	TimeChange Reason = "time_change" // time alone changes its verdict: a shift, a day, a quarantine has ended or begun
 )
 
+// Why what WeCom holds of a code is not what Rollcall left there (the spot
+// check). Gone is one of them.
+const (
+	ForeignEdit      Reason = "foreign_edit"      // WeCom holds a list that is not ours: somebody else changed it
+	AttributesDiffer Reason = "attributes_differ" // the list is ours; remark, state or skip_verify are not
+	ShadowDiffers    Reason = "shadow_differs"    // the tenant is in shadow mode and WeCom holds another list than we would push
+)
+
 // Why something failed.
 const (
 	Transient     Reason = "transient"      // network, 5xx, system busy
@@ -140,6 +148,18 @@ func (r Reason) Firm() bool {
 		return false
 	}
 	return true
+}
+
+// Repairs reports whether a dirty code of this reason has something to mend, as
+// opposed to work that only had to wait.
+func (r Reason) Repairs() bool {
+	switch r {
+	case Transient, Gone, BadMember, Credentials, UnknownError, Panicked,
+		UnknownTenant, UnknownCode, InvalidFacts, WrongTenant,
+		Stale, NeverPushed, RecordLies, SetMissing, SetDiffers:
+		return true
+	}
+	return false
 }
 
 // String returns the reason as it appears everywhere.

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/backstop"
 	"github.com/rollcall-dev/rollcall/internal/backstop/lease"
@@ -37,6 +36,7 @@ type keeper struct {
 	sweeping  *metrics.Keeper
 	notifying *notifying
 	heart     *pulsarbus.Heart
+	auditing  *auditing
 }
 
 // RunKeeper sweeps while it holds the keepers' lease, and stands by while
@@ -60,7 +60,15 @@ func (k *keeper) run(ctx context.Context, host *host) error {
 	}
 	k.closers.add(func(context.Context) error { return stop() })
 	host.started(telemetry.Dependency{Name: "mongodb", Ask: k.db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second})
+	stopCensus, err := k.auditing.metrics.ObserveDirty(k.auditing.counted)
+	if err != nil {
+		return err
+	}
+	k.closers.add(func(context.Context) error { return stopCensus() })
 	k.tel.Log.InfoContext(ctx, "keeper ready", "instance", k.cfg.Refresher.Instance, "releases_per_second_and_tenant", k.tenantRate)
+	var walking sync.WaitGroup
+	walking.Go(func() { k.walk(ctx) })
+	defer walking.Wait()
 	lease.NewElector(k.db.Leases(), duty, leaseOptions(k.cfg)).Run(ctx, k.work)
 	return nil
 }
@@ -78,14 +86,28 @@ func (k *keeper) open(ctx context.Context) error {
 		return err
 	}
 	k.closers.add(func(context.Context) error { k.heart.Close(); return nil })
+	if k.auditing, err = newAuditing(k.cfg, k.db, k.redis, k.tel); err != nil {
+		return err
+	}
 	return k.openNotifying(ctx)
+}
+
+// walk audits until ctx ends, whoever has the lease: walkers share their work by
+// claims.
+func (k *keeper) walk(ctx context.Context) {
+	beat := k.health.Heartbeat("audit", sweepLimit)
+	defer beat.End()
+	k.auditing.walker(k.cfg, k.db, nil, k.tel.Log).Run(ctx, beat.Beat)
 }
 
 // work sweeps until ctx ends. What it knows of earlier sweeps begins anew with
 // every taking of the lease.
 func (k *keeper) work(ctx context.Context, _ int64) {
 	dirty := dirtySet{k.db.Dirty()}
-	releaser := backstop.NewReleaser(dueCodes(k.db), publisher{k.producer}, backstop.ReleaserOptions{
+	defer k.auditing.forget()
+	settler := k.auditing.settler(k.cfg, dirty, k.tel.Log)
+	due := dueCodes(k.db, k.cfg.Keeper.MendShare*k.tenantRate, k.cfg.Keeper.Confirm)
+	releaser := backstop.NewReleaser(due, publisher{k.producer}, backstop.ReleaserOptions{
 		TenantRate: k.tenantRate, TotalRate: k.totalRate, Parallel: sweepParallel, Now: time.Now, Logger: k.tel.Log,
 	})
 	marker := backstop.NewMarker(k.db.Store(), dirty, backstop.MarkerOptions{
@@ -108,6 +130,12 @@ func (k *keeper) work(ctx context.Context, _ int64) {
 			k.sweeping.Marked(ctx, marked)
 			return err
 		})
+	})
+	sweeps.Go(func() {
+		k.every(ctx, settleEvery, metrics.SweepSettle, func() error { return k.auditing.settle(ctx, settler) })
+	})
+	sweeps.Go(func() {
+		k.every(ctx, censusEvery, metrics.SweepCensus, func() error { return k.auditing.count(ctx, k.db.Dirty()) })
 	})
 	sweeps.Go(func() {
 		k.every(ctx, k.cfg.Keeper.Heartbeat, metrics.SweepHeartbeat, func() error { return k.heart.Beat(ctx) })
@@ -146,36 +174,6 @@ func (k *keeper) ensureIndexes(ctx context.Context) {
 	if err := k.db.EnsureIndexes(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		k.tel.Log.WarnContext(ctx, "indexes are missing; sweeps may be slow", "error", err)
 	}
-}
-
-// dirtySet shows the store's dirty set as the backstop's.
-type dirtySet struct{ *mongostore.Dirty }
-
-func (d dirtySet) Due(ctx context.Context, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
-	due, err := d.DueOf(ctx, tenant, now, limit)
-	out := make([]backstop.Entry, 0, len(due))
-	for _, e := range due {
-		entry := backstop.Entry{Ref: e.Ref, Due: e.Due, Version: e.Version}
-		if len(e.Reasons) > 0 {
-			entry.Reason = e.Reasons[0]
-		}
-		out = append(out, entry)
-	}
-	return out, err
-}
-
-func (d dirtySet) Remove(ctx context.Context, entries []backstop.Entry) error {
-	seen := make([]mongostore.Seen, len(entries))
-	for i, e := range entries {
-		seen[i] = mongostore.Seen{Ref: e.Ref, Version: e.Version}
-	}
-	_, err := d.Dirty.Remove(ctx, seen...)
-	return err
-}
-
-func (d dirtySet) Postpone(ctx context.Context, e backstop.Entry, until time.Time) error {
-	_, err := d.Dirty.Postpone(ctx, e.Ref, e.Version, until)
-	return err
 }
 
 // publisher publishes what is due.

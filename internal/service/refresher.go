@@ -170,11 +170,15 @@ func protocolOptions(cfg config.Config) push.Options {
 		CallTimeout:  cfg.WeCom.CallTimeout,
 		IntentMargin: cfg.Refresher.IntentMargin,
 		ParkAfter:    cfg.Refresher.ParkAfter,
-		Lanes:        roster.LaneRules{FastFor: cfg.Lane.FastFor, FastTiers: cfg.Lane.FastTiers, SlowInterval: cfg.Lane.SlowInterval},
+		Lanes:        laneRules(cfg),
 		Backoff:      push.Backoff{Base: cfg.Refresher.BackoffBase, Cap: cfg.Refresher.BackoffCap},
 		MaxFailures:  cfg.Refresher.MaxFailures,
 		Now:          time.Now,
 	}
+}
+
+func laneRules(cfg config.Config) roster.LaneRules {
+	return roster.LaneRules{FastFor: cfg.Lane.FastFor, FastTiers: cfg.Lane.FastTiers, SlowInterval: cfg.Lane.SlowInterval}
 }
 
 // room is how many codes the intake may keep un-acked: what its client fetches

@@ -6,14 +6,20 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/backstop"
+	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
 // dueCodes are all that the keeper publishes by the clock, at one pace: dirty
-// codes, and those whose verdict time alone changes (a shift, a day or a
-// quarantine has ended).
-func dueCodes(db *mongostore.Database) backstop.DueSet {
-	return backstop.InTurn(dirtySet{db.Dirty()}, changeSet{db.Changes()})
+// codes that waited, a share of those that are to be mended, and the codes whose
+// verdict time alone changes (a shift, a day or a quarantine has ended).
+func dueCodes(db *mongostore.Database, mending float64, confirm time.Duration) backstop.DueSet {
+	dirty := dirtySet{db.Dirty()}
+	return backstop.InTurn(
+		backstop.InState(dirty, push.DirtyWaits, confirm, time.Now),
+		backstop.Share(backstop.InState(dirty, push.DirtyRepair, confirm, time.Now), mending),
+		changeSet{db.Changes()},
+	)
 }
 
 // eventReason is what the event of a due code says for a person.
@@ -36,7 +42,7 @@ func (s changeSet) Due(ctx context.Context, tenant string, now time.Time, limit 
 	return out, err
 }
 
-func (s changeSet) Remove(ctx context.Context, entries []backstop.Entry) error {
+func (s changeSet) Published(ctx context.Context, entries []backstop.Entry) error {
 	changes := make([]mongostore.Change, len(entries))
 	for i, e := range entries {
 		changes[i] = mongostore.Change{Ref: e.Ref, Version: e.Version}

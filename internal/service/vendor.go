@@ -58,8 +58,12 @@ func newVendor(cfg config.Config, db *mongostore.Database, client redis.Universa
 }
 
 func newBudget(cfg config.Config, client redis.UniversalClient, tel *telemetry.Telemetry) (*redisbudget.Budget, error) {
+	return redisbudget.New(client, budgetOptions(cfg, tel))
+}
+
+func budgetOptions(cfg config.Config, tel *telemetry.Telemetry) redisbudget.Options {
 	b := cfg.Budget
-	return redisbudget.New(client, redisbudget.Options{
+	return redisbudget.Options{
 		Prefix:         cfg.Redis.KeyPrefix,
 		Egress:         cfg.WeCom.Egress,
 		Instances:      b.Instances,
@@ -69,11 +73,12 @@ func newBudget(cfg config.Config, client redis.UniversalClient, tel *telemetry.T
 		IPWindows:      []redisbudget.Window{{Calls: b.IPPerMinute, Per: b.Minute}, {Calls: b.IPPerHour, Per: b.Hour}},
 		IPBurst:        b.IPBurst,
 		IPReserveShare: b.IPReserveShare,
+		SpareShare:     b.SpareShare,
 		Delay:          b.Delay,
 		BlockFirst:     b.Minute, // WeCom blocks for as long as the window that was exceeded
 		BlockAgain:     b.Hour,
 		ParkAfter:      cfg.Refresher.ParkAfter,
 		Logger:         tel.Log,
 		Meter:          tel.Meters.Meter("github.com/rollcall-dev/rollcall/internal/adapter/redisbudget"),
-	})
+	}
 }

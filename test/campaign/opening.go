@@ -223,6 +223,10 @@ func (r *running) environment() []string {
 		"ROLLCALL_BUDGET_IP_PER_HOUR="+strconv.Itoa(b.PerHour*ipFactor),
 		"ROLLCALL_BUDGET_IP_BURST="+strconv.Itoa(b.Burst*ipFactor),
 		"ROLLCALL_BUDGET_INSTANCES="+strconv.Itoa(r.opts.Refreshers),
+		// As WeCom's minute and hour, what mends is scaled: a campaign is short.
+		"ROLLCALL_KEEPER_CONFIRM=2s",
+		"ROLLCALL_AUDIT_BOUND=10s",
+		"ROLLCALL_AUDIT_EVERY=20s",
 	)
 	return append(env, r.opts.Env...)
 }

@@ -92,6 +92,7 @@ func configure(t *testing.T, wecomURL string) config.Config {
 	cfg.Redis.URL = config.NewSecretURL(stacktest.RedisURL(t))
 	cfg.Redis.KeyPrefix = name + ":"
 	cfg.WeCom.BaseURL = wecomURL
+	cfg.Keeper.Confirm = time.Second
 	if err := cfg.Seal.Keys.UnmarshalText([]byte(sealKeys)); err != nil {
 		t.Fatal(err)
 	}

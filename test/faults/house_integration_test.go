@@ -149,6 +149,7 @@ func (h *house) settings(p pace) []string {
 		"ROLLCALL_BUDGET_INSTANCES=2",
 		"ROLLCALL_BUDGET_MINUTE=" + shortWindow.String(),
 		"ROLLCALL_BUDGET_HOUR=" + longWindow.String(),
+		"ROLLCALL_KEEPER_CONFIRM=1s",
 		fmt.Sprintf("ROLLCALL_BUDGET_TENANT_PER_MINUTE=%d", p.perShort),
 		fmt.Sprintf("ROLLCALL_BUDGET_TENANT_PER_HOUR=%d", p.perLong),
 		fmt.Sprintf("ROLLCALL_BUDGET_TENANT_BURST=%d", p.burst),

@@ -46,6 +46,8 @@ func (w windows) env(instances int) []string {
 		"ROLLCALL_BUDGET_IP_BURST=" + strconv.Itoa(w.burst*ipFactor),
 		"ROLLCALL_BUDGET_DELAY=" + w.delay.String(),
 		"ROLLCALL_BUDGET_INSTANCES=" + strconv.Itoa(instances),
+		"ROLLCALL_KEEPER_CONFIRM=2s",
+		"ROLLCALL_AUDIT_RATE=1", // what is measured is the storm; a page costs the stand-in a scan
 		"ROLLCALL_REFRESHER_PARK_AFTER=" + w.parkAfter.String(),
 		"ROLLCALL_REFRESHER_MAX_HOLD=" + w.maxHold.String(),
 		"ROLLCALL_REFRESHER_MAX_HELD=" + strconv.Itoa(w.maxHeld),

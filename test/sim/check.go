@@ -153,8 +153,8 @@ func (w *world) checkExpected(ref push.Ref) {
 
 // awaited reports that a code is refreshed once more whatever time brings.
 func (w *world) awaited(ref push.Ref) bool {
-	_, dirty, _ := w.dirty.Get(context.Background(), ref)
-	return dirty || w.store.Changes().Taken(ref) ||
+	entry, dirty, _ := w.dirty.Get(context.Background(), ref)
+	return dirty && entry.State != push.DirtyReleased || w.store.Changes().Taken(ref) ||
 		slices.ContainsFunc(w.broker.messages, func(m *message) bool { return m.ref == ref }) ||
 		slices.ContainsFunc(w.tasks, func(t *task) bool { return t.process == &w.producers })
 }

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/backstop"
+	"github.com/rollcall-dev/rollcall/internal/backstop/audit"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/push/pushtest"
 	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
 // keeper is one keeper process: the product's sweeps, one after the other.
@@ -20,6 +22,7 @@ type keeper struct {
 	w        *world
 	skew     time.Duration // of its clock, by which it knows what is due
 	releaser *backstop.Releaser
+	settler  *backstop.Settler
 	marker   *backstop.Marker
 	busy     *task
 	next     time.Time
@@ -31,6 +34,9 @@ const (
 	// keeperSkew is how wrong a keeper's clock is, either way. No margin is made
 	// for it: who takes a change early only publishes once more.
 	keeperSkew = 5 * time.Second
+	// confirmAfter is soon: a code is often looked at while its event is still on
+	// its way.
+	confirmAfter = 2 * time.Second
 )
 
 func (w *world) keep(name string) *keeper {
@@ -45,9 +51,16 @@ func (w *world) keep(name string) *keeper {
 // begin is the start of the process.
 func (k *keeper) begin() {
 	dirty := dirtyOf{k.w.dirty, k.w}
-	due := backstop.InTurn(dirty, changesOf{k.w.store.Changes(), k.w})
+	due := backstop.InTurn(
+		backstop.InState(dirty, push.DirtyWaits, confirmAfter, k.now),
+		backstop.Share(backstop.InState(dirty, push.DirtyRepair, confirmAfter, k.now), 1),
+		changesOf{k.w.store.Changes(), k.w},
+	)
 	k.releaser = backstop.NewReleaser(due, publisherOf{k.w}, backstop.ReleaserOptions{
 		TenantRate: 2, TotalRate: 3, Parallel: 1, Now: k.now, Logger: slog.New(slog.DiscardHandler),
+	})
+	k.settler = backstop.NewSettler(dirty, checkerOf{k}, backstop.SettlerOptions{
+		Confirm: confirmAfter, Batch: 4, Batches: 2, Now: k.now, Logger: slog.New(slog.DiscardHandler),
 	})
 	k.marker = backstop.NewMarker(recordsOf{k.w}, dirty, backstop.MarkerOptions{
 		Margin: k.w.profile.margin + 2*k.w.profile.skew, WholeEvery: time.Second, Parallel: 1, Now: k.w.clock.Now,
@@ -65,8 +78,11 @@ func (k *keeper) turn() {
 	k.next = now.Add(sweepEvery)
 	k.sweeps++
 	sweep := func(ctx context.Context) { _, _ = k.releaser.Sweep(ctx) }
-	if k.sweeps%4 == 0 {
+	switch k.sweeps % 4 {
+	case 0:
 		sweep = func(ctx context.Context) { _, _ = k.marker.Sweep(ctx) }
+	case 2:
+		sweep = func(ctx context.Context) { _, _ = k.settler.Sweep(ctx) }
 	}
 	k.busy = k.w.startThreads(&k.process, k.name, sweep)
 }
@@ -87,35 +103,94 @@ type dirtyOf struct {
 	w *world
 }
 
-func (d dirtyOf) DueTenants(ctx context.Context, now time.Time) ([]string, error) {
-	if err := d.w.attempt(ctx, "dirty.due_tenants"); err != nil {
+func (d dirtyOf) DueTenants(ctx context.Context, state push.DirtyState, now time.Time) ([]string, error) {
+	if err := d.w.attempt(ctx, "dirty.due_tenants "+state.String()); err != nil {
 		return nil, err
 	}
-	return d.Dirty.DueTenants(ctx, now)
+	return d.DueTenantsIn(ctx, state, now)
 }
 
-func (d dirtyOf) Due(ctx context.Context, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
+func (d dirtyOf) Due(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
 	if err := d.w.attempt(ctx, "dirty.due "+tenant); err != nil {
 		return nil, err
 	}
-	due, err := d.DueOf(ctx, tenant, now, limit)
-	out := make([]backstop.Entry, 0, len(due))
-	for _, e := range due {
-		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Due: e.Due, Version: e.Version})
+	due, err := d.DueOfIn(ctx, state, tenant, now, limit)
+	return entriesOf(due), err
+}
+
+func (d dirtyOf) Unconfirmed(ctx context.Context, now time.Time, limit int) ([]backstop.Entry, error) {
+	if err := d.w.attempt(ctx, "dirty.unconfirmed"); err != nil {
+		return nil, err
 	}
-	return out, err
+	all, err := d.Dirty.Unconfirmed(ctx, now, limit)
+	return entriesOf(all), err
+}
+
+func entriesOf(all []pushtest.Entry) []backstop.Entry {
+	out := make([]backstop.Entry, 0, len(all))
+	for _, e := range all {
+		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Due: e.Due, Attempts: e.Attempts, Version: e.Version})
+	}
+	return out
+}
+
+func (d dirtyOf) Release(ctx context.Context, entries []backstop.Timed) error {
+	return d.each(ctx, "dirty.release ", entries, d.Dirty.Release)
+}
+
+func (d dirtyOf) Defer(ctx context.Context, entries []backstop.Timed) error {
+	return d.each(ctx, "dirty.defer ", entries, d.Dirty.Defer)
+}
+
+func (d dirtyOf) Repeat(ctx context.Context, entries []backstop.Timed) error {
+	return d.each(ctx, "dirty.repeat ", entries, d.Dirty.Repeat)
 }
 
 func (d dirtyOf) Remove(ctx context.Context, entries []backstop.Entry) error {
+	timed := make([]backstop.Timed, len(entries))
+	for i, e := range entries {
+		timed[i].Entry = e
+	}
+	return d.each(ctx, "dirty.remove ", timed, d.Dirty.Remove)
+}
+
+// each changes one entry after the other: a bulk write is no single step.
+func (d dirtyOf) each(ctx context.Context, what string, entries []backstop.Timed, change func(context.Context, ...pushtest.Entry) (int, error)) error {
 	for _, e := range entries {
-		if err := d.w.attempt(ctx, "dirty.remove "+e.Code); err != nil {
+		if err := d.w.attempt(ctx, what+e.Code); err != nil {
 			return err
 		}
-		if _, err := d.Dirty.Remove(ctx, pushtest.Entry{Ref: e.Ref, Version: e.Version}); err != nil {
+		if _, err := change(ctx, pushtest.Entry{Ref: e.Ref, Version: e.Version, Due: e.At, Confirm: e.At}); err != nil {
 			return err
 		}
 	}
 	return d.w.lost()
+}
+
+// checkerOf compares codes with their facts, by the keeper's clock.
+type checkerOf struct{ k *keeper }
+
+func (c checkerOf) Confirm(ctx context.Context, refs []push.Ref) ([]audit.Finding, error) {
+	w := c.k.w
+	findings := make([]audit.Finding, len(refs))
+	for i, ref := range refs {
+		look := audit.Look{Ref: ref}
+		version, err := w.rotation.Version(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if look.Facts, look.Record, err = w.store.Load(ctx, ref); err != nil {
+			return nil, err
+		}
+		if set, there := w.rotation.Set(ref); there {
+			look.Set = audit.Set{Version: version, Round: set.Round}
+			for _, seat := range set.Seats {
+				look.Set.Staff = append(look.Set.Staff, seat.Staff)
+			}
+		}
+		findings[i] = audit.Compare(look, roster.LaneRules{}, c.k.now())
+	}
+	return findings, nil
 }
 
 func (d dirtyOf) Postpone(ctx context.Context, e backstop.Entry, until time.Time) error {
@@ -156,9 +231,9 @@ func (c changesOf) Due(ctx context.Context, tenant string, now time.Time, limit 
 	return out, c.w.lost()
 }
 
-// Remove comes late more often than other steps: refreshes have to fall between
+// Published comes late more often than other steps: refreshes have to fall between
 // an event and the end of its change.
-func (c changesOf) Remove(ctx context.Context, entries []backstop.Entry) error {
+func (c changesOf) Published(ctx context.Context, entries []backstop.Entry) error {
 	c.w.dawdle(0.2)
 	for _, e := range entries {
 		if err := c.w.attempt(ctx, "changes.finish "+e.Code); err != nil {

@@ -149,6 +149,36 @@ func (d dirtySet) Remove(ctx context.Context, entries ...pushtest.Entry) (int, e
 	return d.Dirty.Remove(ctx, seen...)
 }
 
+func (d dirtySet) DueOfIn(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]pushtest.Entry, error) {
+	entries, err := d.Dirty.DueOfIn(ctx, state, tenant, now, limit)
+	return converted(entries), err
+}
+
+func (d dirtySet) Unconfirmed(ctx context.Context, now time.Time, limit int) ([]pushtest.Entry, error) {
+	entries, err := d.Dirty.Unconfirmed(ctx, now, limit)
+	return converted(entries), err
+}
+
+func (d dirtySet) Release(ctx context.Context, entries ...pushtest.Entry) (int, error) {
+	return d.Dirty.Release(ctx, seenAt(entries, func(e pushtest.Entry) time.Time { return e.Confirm })...)
+}
+
+func (d dirtySet) Defer(ctx context.Context, entries ...pushtest.Entry) (int, error) {
+	return d.Dirty.Defer(ctx, seenAt(entries, func(e pushtest.Entry) time.Time { return e.Confirm })...)
+}
+
+func (d dirtySet) Repeat(ctx context.Context, entries ...pushtest.Entry) (int, error) {
+	return d.Dirty.Repeat(ctx, seenAt(entries, func(e pushtest.Entry) time.Time { return e.Due })...)
+}
+
+func seenAt(entries []pushtest.Entry, at func(pushtest.Entry) time.Time) []mongostore.Seen {
+	seen := make([]mongostore.Seen, len(entries))
+	for i, e := range entries {
+		seen[i] = mongostore.Seen{Ref: e.Ref, Version: e.Version, At: at(e)}
+	}
+	return seen
+}
+
 func converted(entries []mongostore.DirtyEntry) []pushtest.Entry {
 	out := make([]pushtest.Entry, 0, len(entries))
 	for _, e := range entries {

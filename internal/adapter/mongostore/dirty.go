@@ -27,13 +27,15 @@ type DirtyEntry struct {
 	push.Ref
 	Reasons   []reason.Reason // each once, in the order of their first mark
 	Detail    string          // of the last mark
-	Due       time.Time       // the earliest of the marks since it was postponed
+	State     push.DirtyState
+	Due       time.Time // the earliest of the marks since it was postponed; zero once released
+	Confirm   time.Time // when a released code is looked at
 	FirstSeen time.Time
 	LastSeen  time.Time // of the last mark
 	Count     int       // marks
-	Attempts  int       // postponements
-	// Version changes with every mark and postponement and is never used twice, not
-	// even by an entry that was removed and made again.
+	Attempts  int       // postponements and releases
+	// Version changes with all that happens to the entry and is never used twice,
+	// not even by an entry that was removed and made again.
 	Version string
 }
 
@@ -44,7 +46,9 @@ type dirtyDoc struct {
 	Code      string          `bson:"code"`
 	Reasons   []reason.Reason `bson:"reasons"`
 	Detail    string          `bson:"detail"`
-	Due       time.Time       `bson:"due"`
+	State     push.DirtyState `bson:"state"`
+	Due       time.Time       `bson:"due,omitempty"`     // not of a released one
+	Confirm   time.Time       `bson:"confirm,omitempty"` // of a released one
 	FirstSeen time.Time       `bson:"first_seen"`
 	LastSeen  time.Time       `bson:"last_seen"`
 	Count     int             `bson:"count"`
@@ -57,7 +61,9 @@ func (d dirtyDoc) entry() DirtyEntry {
 		Ref:       push.Ref{Tenant: d.Tenant, Code: d.Code},
 		Reasons:   d.Reasons,
 		Detail:    d.Detail,
+		State:     d.State,
 		Due:       utc(d.Due),
+		Confirm:   utc(d.Confirm),
 		FirstSeen: utc(d.FirstSeen),
 		LastSeen:  utc(d.LastSeen),
 		Count:     d.Count,
@@ -89,12 +95,38 @@ func (d *Dirty) Mark(ctx context.Context, marks ...push.Mark) error {
 func (d *Dirty) markUpdate(mark push.Mark) bson.D {
 	now := d.now()
 	return bson.D{
-		kv("$setOnInsert", append(owner(mark.Ref), kv("first_seen", now), kv("attempts", 0))),
+		kv("$setOnInsert", append(owner(mark.Ref), kv("first_seen", now), kv("first_reason", mark.Reason), kv("attempts", 0))),
 		kv("$set", bson.D{kv("detail", mark.Detail), kv("last_seen", now), kv("version", newVersion())}),
 		kv("$addToSet", bson.D{kv("reasons", mark.Reason)}),
-		kv("$min", bson.D{kv("due", mark.Due)}),
+		kv("$min", bson.D{kv("due", mark.Due), kv("state", push.StateOf(mark.Reason))}),
+		kv("$unset", bson.D{kv("confirm", "")}),
 		kv("$inc", bson.D{kv("count", 1)}),
 	}
+}
+
+// DirtyCount is what the set holds of codes that were first marked with one
+// reason.
+type DirtyCount struct {
+	Reason reason.Reason `bson:"_id"`
+	Codes  int           `bson:"codes"`
+	Oldest time.Time     `bson:"oldest"` // when the oldest of them was first marked
+}
+
+// Count counts the set by reason. It reads the whole set: twice a minute is fine.
+func (d *Dirty) Count(ctx context.Context) ([]DirtyCount, error) {
+	cursor, err := d.entries.Aggregate(ctx, mongo.Pipeline{{kv("$group", bson.D{
+		kv("_id", "$first_reason"),
+		kv("codes", bson.D{kv("$sum", 1)}),
+		kv("oldest", bson.D{kv("$min", "$first_seen")}),
+	})}})
+	if err != nil {
+		return nil, fmt.Errorf("count the dirty set: %w", err)
+	}
+	var counts []DirtyCount
+	if err := cursor.All(ctx, &counts); err != nil {
+		return nil, fmt.Errorf("count the dirty set: %w", err)
+	}
+	return counts, nil
 }
 
 // Get returns the entry of a code and whether it is dirty.
@@ -130,6 +162,28 @@ func (d *Dirty) DueOf(ctx context.Context, tenant string, now time.Time, limit i
 	return d.find(ctx, limit, bson.D{kv("tenant", tenant), dueAt(now)}, bson.D{kv("due", 1), kv("_id", 1)})
 }
 
+// DueTenantsIn is DueTenants of the codes in one state.
+func (d *Dirty) DueTenantsIn(ctx context.Context, state push.DirtyState, now time.Time) ([]string, error) {
+	var tenants []string
+	// A bound on the tenants lets a server walk the index from one to the next.
+	due := bson.D{kv("state", state), kv("tenant", bson.D{kv("$gt", "")}), dueAt(now)}
+	if err := d.entries.Distinct(ctx, "tenant", due).Decode(&tenants); err != nil {
+		return nil, fmt.Errorf("find the tenants with dirty codes (%s): %w", state, err)
+	}
+	return tenants, nil
+}
+
+// DueOfIn is DueOf of the codes in one state.
+func (d *Dirty) DueOfIn(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]DirtyEntry, error) {
+	return d.find(ctx, limit, bson.D{kv("state", state), kv("tenant", tenant), dueAt(now)}, bson.D{kv("due", 1), kv("_id", 1)})
+}
+
+// Unconfirmed returns at most limit released entries (at least 1) that are to be
+// looked at by now, the earliest first.
+func (d *Dirty) Unconfirmed(ctx context.Context, now time.Time, limit int) ([]DirtyEntry, error) {
+	return d.find(ctx, limit, bson.D{kv("confirm", bson.D{kv("$lte", now)})}, bson.D{kv("confirm", 1), kv("_id", 1)})
+}
+
 func dueAt(now time.Time) bson.E { return kv("due", bson.D{kv("$lte", now)}) }
 
 func (d *Dirty) find(ctx context.Context, limit int, filter, order bson.D) ([]DirtyEntry, error) {
@@ -158,6 +212,58 @@ func (d *Dirty) Postpone(ctx context.Context, ref push.Ref, seen string, until t
 type Seen struct {
 	push.Ref
 	Version string
+	// At is when it is to be looked at, or due, after what is done to it.
+	At time.Time
+}
+
+// Release notes that the broker has the events of codes, each to be looked at by
+// its At, in one round trip; it counts an attempt. What was marked or postponed
+// since it was seen stays as it is. It returns how many were released.
+func (d *Dirty) Release(ctx context.Context, seen ...Seen) (int, error) {
+	return d.change(ctx, "release", seen, func(s Seen) bson.D {
+		return bson.D{
+			kv("$set", bson.D{kv("state", push.DirtyReleased), kv("confirm", s.At), kv("version", newVersion())}),
+			kv("$unset", bson.D{kv("due", "")}),
+			kv("$inc", bson.D{kv("attempts", 1)}),
+		}
+	})
+}
+
+// Defer puts the look at released codes off until their At.
+func (d *Dirty) Defer(ctx context.Context, seen ...Seen) (int, error) {
+	return d.change(ctx, "defer", seen, func(s Seen) bson.D {
+		return bson.D{kv("$set", bson.D{kv("confirm", s.At), kv("version", newVersion())})}
+	})
+}
+
+// Repeat makes codes due again at their At, as something to mend.
+func (d *Dirty) Repeat(ctx context.Context, seen ...Seen) (int, error) {
+	return d.change(ctx, "repeat", seen, func(s Seen) bson.D {
+		return bson.D{
+			kv("$set", bson.D{kv("state", push.DirtyRepair), kv("due", s.At), kv("version", newVersion())}),
+			kv("$unset", bson.D{kv("confirm", "")}),
+		}
+	})
+}
+
+// change updates those entries whose version is still the one seen.
+func (d *Dirty) change(ctx context.Context, what string, seen []Seen, update func(Seen) bson.D) (int, error) {
+	if len(seen) == 0 {
+		return 0, nil
+	}
+	writes := make([]mongo.WriteModel, len(seen))
+	for i, s := range seen {
+		writes[i] = mongo.NewUpdateOneModel().SetFilter(seenEntry(s.Ref, s.Version)).SetUpdate(update(s))
+	}
+	result, err := d.entries.BulkWrite(ctx, writes, options.BulkWrite().SetOrdered(false))
+	changed := 0
+	if result != nil {
+		changed = int(result.MatchedCount)
+	}
+	if err != nil {
+		return changed, fmt.Errorf("%s %d dirty codes: %w", what, len(seen), err)
+	}
+	return changed, nil
 }
 
 // Remove takes codes out of the set, in one round trip, and returns how many:

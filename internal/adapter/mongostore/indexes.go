@@ -56,6 +56,12 @@ var indexes = []struct {
 	{waysCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, having("due")},
 	// Shadows.Due.
 	{shadowsCollection, "changed", bson.D{kv(changedField, 1)}, sparse},
+	// Spots.List; a difference and a day are forgotten after a while; Spots.Since.
+	{spotDifferencesCollection, "tenant_code", bson.D{kv("tenant", 1), kv("_id", 1)}, options.Index},
+	{spotDifferencesCollection, "state_code", bson.D{kv("state", 1), kv("_id", 1)}, options.Index},
+	{spotDifferencesCollection, "kept", bson.D{kv("last_seen", 1)}, expiring(DifferencesKept)},
+	{spotDaysCollection, "kept", bson.D{kv("counted", 1)}, expiring(SpotDaysKept)},
+	{spotDaysCollection, "day_tenant", bson.D{kv("day", 1), kv("tenant", 1)}, options.Index},
 	// Registry.LeftBehind.
 	{tenantsCollection, "unannounced", bson.D{kv(unannounced, 1)}, sparse},
 	{staffCollection, "unannounced", bson.D{kv(unannounced, 1)}, sparse},
@@ -65,6 +71,9 @@ var indexes = []struct {
 	{idempotencyCollection, "expired", bson.D{kv("expires", 1)}, expiring(0)},
 	// Dirty.DueTenants, DueOf: a tenant's storm is not in another's way.
 	{dirtyCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, options.Index},
+	// Dirty.DueTenantsIn, DueOfIn; Unconfirmed.
+	{dirtyCollection, "state_tenant_due", bson.D{kv("state", 1), kv("tenant", 1), kv("due", 1), kv("_id", 1)}, options.Index},
+	{dirtyCollection, "confirm", bson.D{kv("confirm", 1), kv("_id", 1)}, having("confirm")},
 	// Dirty.Due.
 	{dirtyCollection, "due", bson.D{kv("due", 1), kv("_id", 1)}, options.Index},
 }

@@ -51,6 +51,16 @@ func (s *Store) Facts(ctx context.Context, ref push.Ref) (roster.Facts, error) {
 	return read.facts, nil
 }
 
+// Record reads the record alone. A code that was never pushed has the zero Record
+// with Code set.
+func (s *Store) Record(ctx context.Context, ref push.Ref) (push.Record, error) {
+	read := reading{ref: ref}
+	if err := s.readRecord(ctx, &read); err != nil {
+		return push.Record{}, fmt.Errorf("record of code %s: %w", ref.Code, err)
+	}
+	return read.record, nil
+}
+
 // reading is what is read of one code so far. The reads of the first wave fill
 // different fields of it.
 type reading struct {

@@ -270,3 +270,32 @@ func findByIDs(ctx context.Context, from *mongo.Collection, ids []string, projec
 func findRaw(ctx context.Context, from *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder) ([]bson.Raw, error) {
 	return findAll[bson.Raw](ctx, from, filter, opts)
 }
+
+// Count returns about how many codes there are.
+func (l *Looks) Count(ctx context.Context) (int64, error) {
+	n, err := l.codes.EstimatedDocumentCount(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("count the codes: %w", err)
+	}
+	return n, nil
+}
+
+// Largest returns how many codes the tenant has that has the most. It reads the
+// tenants of all codes.
+func (l *Looks) Largest(ctx context.Context) (int64, error) {
+	cursor, err := l.codes.Aggregate(ctx, mongo.Pipeline{
+		{kv("$group", bson.D{kv("_id", "$tenant"), kv("codes", bson.D{kv("$sum", 1)})})},
+		{kv("$sort", bson.D{kv("codes", -1)})},
+		{kv("$limit", 1)},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("find the largest tenant: %w", err)
+	}
+	var most []struct {
+		Codes int64 `bson:"codes"`
+	}
+	if err := cursor.All(ctx, &most); err != nil || len(most) == 0 {
+		return 0, err
+	}
+	return most[0].Codes, nil
+}

@@ -50,14 +50,14 @@ type theirsDoc struct {
 }
 
 type verdictDoc struct {
-	Outcome     shadow.Outcome  `bson:"outcome"`
-	Differences []differenceDoc `bson:"differences,omitempty"`
-	Since       time.Time       `bson:"since"`
-	First       time.Time       `bson:"first"`
-	Term        int64           `bson:"term"`
+	Outcome     shadow.Outcome        `bson:"outcome"`
+	Differences []shadowDifferenceDoc `bson:"differences,omitempty"`
+	Since       time.Time             `bson:"since"`
+	First       time.Time             `bson:"first"`
+	Term        int64                 `bson:"term"`
 }
 
-type differenceDoc struct {
+type shadowDifferenceDoc struct {
 	Staff  string        `bson:"staff"`
 	Kind   shadow.Kind   `bson:"kind"`
 	Reason reason.Reason `bson:"reason"`
@@ -101,9 +101,9 @@ func (d theirsDoc) reported() shadow.Reported {
 }
 
 func verdictDocOf(v shadow.Verdict) verdictDoc {
-	differences := make([]differenceDoc, len(v.Differences))
+	differences := make([]shadowDifferenceDoc, len(v.Differences))
 	for i, d := range v.Differences {
-		differences[i] = differenceDoc{Staff: d.Staff, Kind: d.Kind, Reason: d.Reason}
+		differences[i] = shadowDifferenceDoc{Staff: d.Staff, Kind: d.Kind, Reason: d.Reason}
 	}
 	return verdictDoc{Outcome: v.Outcome, Differences: differences, Since: v.Since, First: v.First, Term: v.Term}
 }

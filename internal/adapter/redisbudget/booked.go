@@ -12,14 +12,17 @@ import (
 // Slots says which codes have a slot booked with their tenant's bucket.
 type Slots struct {
 	client redis.Cmdable
-	budget *Budget
+	opts   Options
 }
 
 // NewSlots returns a reader of the slots that a Budget with the same options
 // books.
 func NewSlots(client redis.Cmdable, opts Options) (*Slots, error) {
-	budget, err := New(client, opts)
-	return &Slots{client: client, budget: budget}, err
+	opts = opts.withDefaults()
+	if err := opts.validate(); err != nil {
+		return nil, fmt.Errorf("vendor budget options: %w", err)
+	}
+	return &Slots{client: client, opts: opts}, nil
 }
 
 // Booked answers for the codes named, in their order, in one round trip.
@@ -27,8 +30,7 @@ func (s *Slots) Booked(ctx context.Context, refs []push.Ref) ([]bool, error) {
 	answers := make([]*redis.IntCmd, len(refs))
 	_, err := s.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		for i, ref := range refs {
-			q := s.budget.tenantQuestion(ref.Tenant, ref.Code)
-			answers[i] = pipe.Exists(ctx, q.keys.slot(q.id))
+			answers[i] = pipe.Exists(ctx, newKeyring(s.opts.Prefix, "t", ref.Tenant, s.opts.API).slot(ref.Code))
 		}
 		return nil
 	})

@@ -120,6 +120,10 @@ func TestScriptsAgreeWithTheUnitTestsRedis(t *testing.T) {
 			if err := b.GiveBack(t.Context(), ref); err != nil {
 				t.Fatal(err)
 			}
+		case 4:
+			if x, y := spare(t, a, ref.Tenant), spare(t, b, ref.Tenant); x != y {
+				t.Fatalf("step %d: the real Redis has something to spare: %v; the unit tests': %v", step, x, y)
+			}
 		case 1, 2:
 			clock.advance(time.Duration(rng.IntN(1_000_000)) * time.Microsecond)
 		case 3:

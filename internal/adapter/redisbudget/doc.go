@@ -28,6 +28,12 @@
 // level of a bucket never moves backwards; which is why an instance may
 // remember it, and hand it to a Redis that came back without its data.
 //
+// # Spare calls
+//
+// Calls that nobody waits for are no asks: they take no slot, and go only while
+// both common buckets are half full or fuller. Of the address's bucket each is a
+// charge like any other, so the bound above includes them.
+//
 // # Tenant, then address
 //
 // An ask goes to the tenant's pair first and, once admitted there, to the

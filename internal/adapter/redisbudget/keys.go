@@ -19,6 +19,7 @@ func newKeyring(prefix, kind, name, api string) keyring {
 func (k keyring) pair() string          { return k.base + "pair" }
 func (k keyring) freedCommon() string   { return k.base + "freed:c" }
 func (k keyring) freedReserve() string  { return k.base + "freed:r" }
+func (k keyring) spare() string         { return k.base + "spare" }
 func (k keyring) slot(id string) string { return k.base + "slot:" + id }
 func (k keyring) freed(lane int) string {
 	if lane == laneReserve {

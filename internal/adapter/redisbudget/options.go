@@ -56,6 +56,11 @@ type Options struct {
 	// count as one below its fair share. Default 0.9.
 	CalmLevel float64
 
+	// SpareShare is the part of a tenant's and of the address's rate, above 0 and
+	// at most 0.5, that calls which nobody waits for may use of what is idle.
+	// Default 0.1.
+	SpareShare float64
+
 	// Delay is the longest time between the instant a call is charged for and
 	// its arrival at the vendor. Default 2 s.
 	Delay time.Duration
@@ -113,6 +118,7 @@ func (o Options) withDefaults() Options {
 	o.IPBurst = or(o.IPBurst, 10_000)
 	o.RemovalShare = or(o.RemovalShare, 0.03)
 	o.IPReserveShare = or(o.IPReserveShare, 0.1)
+	o.SpareShare = or(o.SpareShare, 0.1)
 	o.CalmLevel = or(o.CalmLevel, 0.9)
 	o.Delay = or(o.Delay, 2*time.Second)
 	o.WireTime = or(o.WireTime, 300*time.Millisecond)
@@ -145,6 +151,7 @@ func (o Options) validate() error {
 	check(o.Instances >= 1, "Instances", "must be at least 1", o.Instances)
 	check(share(o.RemovalShare), "RemovalShare", "must be above 0 and at most 0.5", o.RemovalShare)
 	check(share(o.IPReserveShare), "IPReserveShare", "must be above 0 and at most 0.5", o.IPReserveShare)
+	check(share(o.SpareShare), "SpareShare", "must be above 0 and at most 0.5", o.SpareShare)
 	check(o.CalmLevel > 0 && o.CalmLevel <= 1, "CalmLevel", "must be above 0 and at most 1", o.CalmLevel)
 	check(o.WireTime >= 0, "WireTime", "must not be negative", o.WireTime)
 	check(o.MinUse >= 0, "MinUse", "must not be negative", o.MinUse)

@@ -27,6 +27,7 @@ func TestOptionsOutOfRangeAreNamed(t *testing.T) {
 		"Instances":              {Instances: -1},
 		"RemovalShare":           {RemovalShare: 0.6},
 		"IPReserveShare":         {IPReserveShare: -0.1},
+		"SpareShare":             {SpareShare: 0.6},
 		"CalmLevel":              {CalmLevel: 1.1},
 		"Delay":                  {Delay: 400 * time.Millisecond},
 		"WireTime":               {WireTime: -1},

@@ -38,4 +38,15 @@ func paceOf(windows []Window, burst, slack int, delay time.Duration, reserve flo
 	}
 }
 
+// spareBurst is how many seconds' worth of spare calls may go at once. Tenants that
+// ask at the same time, and are refused by the address, have lost their turn; a
+// smaller burst would leave most of the share unused.
+const spareBurst = 10
+
+// spare is the pace of the calls that nobody waits for: a share of the rate.
+func (p pair) spare(share float64) lane {
+	rate := p.rate * share
+	return lane{every: micros(rate), burst: max(1, int64(spareBurst*rate))}
+}
+
 func micros(perSecond float64) int64 { return int64(math.Ceil(1e6 / perSecond)) }

@@ -134,7 +134,7 @@ func TestStormingTenantsDoNotStarveCalmOnes(t *testing.T) {
 	}
 }
 
-// Whatever is asked, given back, abandoned and blocked, in whatever order: no
+// Whatever is asked, spared, given back, abandoned and blocked, in whatever order: no
 // window is exceeded.
 func TestNoScheduleExceedsAWindow(t *testing.T) {
 	client, server := miniClient(t)
@@ -161,6 +161,10 @@ func TestNoScheduleExceedsAWindow(t *testing.T) {
 				}
 			case 2, 3:
 				w.clock.advance(time.Duration(rapid.IntRange(1, 1500).Draw(rt, "ms")) * time.Millisecond)
+			case 5:
+				if spare(t, b, ref.Tenant) {
+					w.spareCall()
+				}
 			case 4:
 				if rapid.IntRange(0, 9).Draw(rt, "throttled") == 0 {
 					if _, err := b.Throttled(t.Context(), ref.Tenant, ErrCodeFrequency); err != nil {

@@ -18,11 +18,13 @@ type Entry struct {
 	push.Ref
 	Reasons   []reason.Reason // each once, in the order of their first mark
 	Detail    string          // of the last mark
-	Due       time.Time       // the earliest of the marks since it was postponed
+	State     push.DirtyState
+	Due       time.Time // the earliest of the marks since it was postponed; zero once released
+	Confirm   time.Time // when a released code is looked at
 	FirstSeen time.Time
 	LastSeen  time.Time
 	Count     int    // marks
-	Attempts  int    // postponements
+	Attempts  int    // postponements and releases
 	Version   string // another one after every mark and postponement, never used twice
 }
 
@@ -59,13 +61,14 @@ func (d *Dirty) mark(mark push.Mark) {
 	now, due := stored(d.clock.Now()), stored(mark.Due)
 	e, known := d.entries[mark.Ref]
 	if !known {
-		e = Entry{Ref: mark.Ref, FirstSeen: now, Due: due}
+		e = Entry{Ref: mark.Ref, FirstSeen: now, Due: due, State: push.StateOf(mark.Reason)}
 	}
+	if e.Due.IsZero() || due.Before(e.Due) {
+		e.Due = due
+	}
+	e.State, e.Confirm = min(e.State, push.StateOf(mark.Reason)), time.Time{}
 	if !slices.Contains(e.Reasons, mark.Reason) {
 		e.Reasons = append(slices.Clone(e.Reasons), mark.Reason)
-	}
-	if due.Before(e.Due) {
-		e.Due = due
 	}
 	e.Detail, e.LastSeen = mark.Detail, now
 	e.Count++
@@ -97,7 +100,7 @@ func (d *Dirty) List(_ context.Context, after push.Ref, limit int) ([]Entry, err
 // DueTenants returns the tenants that have an entry whose time has come.
 func (d *Dirty) DueTenants(_ context.Context, now time.Time) ([]string, error) {
 	tenants := map[string]bool{}
-	for _, e := range d.some(func(e Entry) bool { return !e.Due.After(now) }) {
+	for _, e := range d.some(func(e Entry) bool { return e.dueBy(now) }) {
 		tenants[e.Tenant] = true
 	}
 	return slices.Sorted(maps.Keys(tenants)), nil
@@ -106,9 +109,73 @@ func (d *Dirty) DueTenants(_ context.Context, now time.Time) ([]string, error) {
 // DueOf returns the entries of a tenant whose time has come, the earliest
 // first.
 func (d *Dirty) DueOf(_ context.Context, tenant string, now time.Time, limit int) ([]Entry, error) {
-	due := d.some(func(e Entry) bool { return e.Tenant == tenant && !e.Due.After(now) })
+	due := d.some(func(e Entry) bool { return e.Tenant == tenant && e.dueBy(now) })
 	slices.SortFunc(due, func(a, b Entry) int { return cmp.Or(a.Due.Compare(b.Due), byRef(a, b)) })
 	return due[:min(limit, len(due))], nil
+}
+
+// DueTenantsIn is DueTenants of the entries in one state.
+func (d *Dirty) DueTenantsIn(_ context.Context, state push.DirtyState, now time.Time) ([]string, error) {
+	tenants := map[string]bool{}
+	for _, e := range d.some(func(e Entry) bool { return e.State == state && e.dueBy(now) }) {
+		tenants[e.Tenant] = true
+	}
+	return slices.Sorted(maps.Keys(tenants)), nil
+}
+
+// DueOfIn is DueOf of the entries in one state.
+func (d *Dirty) DueOfIn(_ context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]Entry, error) {
+	due := d.some(func(e Entry) bool { return e.State == state && e.Tenant == tenant && e.dueBy(now) })
+	slices.SortFunc(due, func(a, b Entry) int { return cmp.Or(a.Due.Compare(b.Due), byRef(a, b)) })
+	return due[:min(limit, len(due))], nil
+}
+
+// Unconfirmed returns the released entries that are to be looked at by now, the
+// earliest first.
+func (d *Dirty) Unconfirmed(_ context.Context, now time.Time, limit int) ([]Entry, error) {
+	some := d.some(func(e Entry) bool { return !e.Confirm.IsZero() && !e.Confirm.After(now) })
+	slices.SortFunc(some, func(a, b Entry) int { return cmp.Or(a.Confirm.Compare(b.Confirm), byRef(a, b)) })
+	return some[:min(limit, len(some))], nil
+}
+
+func (e Entry) dueBy(now time.Time) bool { return !e.Due.IsZero() && !e.Due.After(now) }
+
+// Release notes that the broker has the events of entries, each to be looked at
+// by its Confirm.
+func (d *Dirty) Release(_ context.Context, seen ...Entry) (int, error) {
+	return d.change(seen, func(e *Entry, s Entry) {
+		e.State, e.Due, e.Confirm = push.DirtyReleased, time.Time{}, stored(s.Confirm)
+		e.Attempts++
+	})
+}
+
+// Defer puts the look at released entries off until their Confirm.
+func (d *Dirty) Defer(_ context.Context, seen ...Entry) (int, error) {
+	return d.change(seen, func(e *Entry, s Entry) { e.Confirm = stored(s.Confirm) })
+}
+
+// Repeat makes entries due again at their Due, as something to mend.
+func (d *Dirty) Repeat(_ context.Context, seen ...Entry) (int, error) {
+	return d.change(seen, func(e *Entry, s Entry) {
+		e.State, e.Due, e.Confirm = push.DirtyRepair, stored(s.Due), time.Time{}
+	})
+}
+
+// change edits the entries whose versions are still those seen.
+func (d *Dirty) change(seen []Entry, edit func(e *Entry, s Entry)) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	changed := 0
+	for _, s := range seen {
+		d.writes++
+		if e, ok := d.entries[s.Ref]; ok && e.Version == s.Version {
+			edit(&e, s)
+			e.Version = d.nextVersion()
+			d.entries[s.Ref] = e
+			changed++
+		}
+	}
+	return changed, nil
 }
 
 // Postpone makes an entry due again at until, if its version is still seen.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -23,6 +24,14 @@ type DirtySet interface {
 	List(ctx context.Context, after push.Ref, limit int) ([]Entry, error)
 	DueTenants(ctx context.Context, now time.Time) ([]string, error)
 	DueOf(ctx context.Context, tenant string, now time.Time, limit int) ([]Entry, error)
+	DueTenantsIn(ctx context.Context, state push.DirtyState, now time.Time) ([]string, error)
+	DueOfIn(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]Entry, error)
+	Unconfirmed(ctx context.Context, now time.Time, limit int) ([]Entry, error)
+	// Release and Defer go by Ref, Version and Confirm of each entry, Repeat by
+	// Ref, Version and Due.
+	Release(ctx context.Context, seen ...Entry) (int, error)
+	Defer(ctx context.Context, seen ...Entry) (int, error)
+	Repeat(ctx context.Context, seen ...Entry) (int, error)
 	Postpone(ctx context.Context, ref push.Ref, seen string, until time.Time) (bool, error)
 	// Remove goes by Ref and Version of each entry.
 	Remove(ctx context.Context, seen ...Entry) (int, error)
@@ -52,6 +61,8 @@ func TestDirty(t *testing.T, factory func(t *testing.T, clock *Clock) DirtySet) 
 		"removes many at once, but none marked since": dirtyRemoveMany,
 		"does not mistake a new entry for an old one": dirtyRecreated,
 		"loses no mark to a removal beside it":        dirtyMarkBesideRemove,
+		"keeps a released code until it is removed":   dirtyReleased,
+		"tells work that waits from what is to mend":  dirtyStates,
 		"cannot be marked when the context has ended": dirtyCancelled,
 	}
 	for name, test := range tests {
@@ -311,6 +322,104 @@ func dirtyCancelled(t *testing.T, b DirtyBench) {
 	}
 }
 
+func dirtyReleased(t *testing.T, b DirtyBench) {
+	now := b.Clock.Now()
+	b.mark(t, acme, reason.Overflow, "x", now)
+	entry := b.get(t, acme)
+	b.mark(t, codeOf("acme", 2), reason.Overflow, "", now)
+	marked := b.get(t, codeOf("acme", 2))
+	b.mark(t, codeOf("acme", 2), reason.Throttled, "", now.Add(time.Hour))
+	entry.Confirm, marked.Confirm = now.Add(30*time.Second), now.Add(time.Second)
+	didChange(t, "Release of two, one marked since", 1)(b.Dirty.Release(t.Context(), entry, marked))
+	b.want(t, acme, Entry{
+		Ref: acme, Reasons: []reason.Reason{reason.Overflow}, Detail: "x", State: push.DirtyReleased, Confirm: now.Add(30 * time.Second),
+		FirstSeen: now, LastSeen: now, Count: 1, Attempts: 1,
+	})
+	if got := b.due(t, now.Add(time.Hour), 10); !cmp.Equal(got, []string{"code-2"}) {
+		t.Errorf("due are %v; want the one that was not released", got)
+	}
+	if got := b.unconfirmed(t, now.Add(30*time.Second-1)); len(got) != 0 {
+		t.Errorf("%v are to be looked at before their time", got)
+	}
+	entry = b.get(t, acme)
+	entry.Confirm = now.Add(time.Minute)
+	didChange(t, "Defer", 1)(b.Dirty.Defer(t.Context(), entry))
+	didChange(t, "Defer of what was deferred", 0)(b.Dirty.Defer(t.Context(), entry))
+	if got := b.unconfirmed(t, now.Add(time.Minute)); !cmp.Equal(got, []string{acme.Code}) {
+		t.Errorf("%v are to be looked at; want the deferred one", got)
+	}
+	entry = b.get(t, acme)
+	entry.Due = now.Add(time.Hour)
+	didChange(t, "Repeat", 1)(b.Dirty.Repeat(t.Context(), entry))
+	b.want(t, acme, Entry{
+		Ref: acme, Reasons: []reason.Reason{reason.Overflow}, Detail: "x", State: push.DirtyRepair, Due: now.Add(time.Hour),
+		FirstSeen: now, LastSeen: now, Count: 1, Attempts: 1,
+	})
+	didChange(t, "Release of none", 0)(b.Dirty.Release(t.Context()))
+}
+
+func dirtyStates(t *testing.T, b DirtyBench) {
+	now := b.Clock.Now()
+	waits, mend, both, again := codeOf("acme", 1), codeOf("acme", 2), codeOf("globex", 3), codeOf("acme", 4)
+	b.mark(t, waits, reason.Throttled, "", now)
+	b.mark(t, mend, reason.Transient, "", now)
+	b.mark(t, both, reason.Stale, "", now)
+	b.mark(t, both, reason.Overflow, "", now)
+	b.mark(t, again, reason.Transient, "", now)
+	released := b.get(t, again)
+	released.Confirm = now.Add(time.Minute)
+	didChange(t, "Release", 1)(b.Dirty.Release(t.Context(), released))
+	b.mark(t, again, reason.Throttled, "", now.Add(time.Second))
+	if got := b.get(t, again); got.State != push.DirtyWaits || !got.Due.Equal(now.Add(time.Second)) || !got.Confirm.IsZero() {
+		t.Errorf("a released code that has to wait again: %+v", got)
+	}
+	for state, want := range map[push.DirtyState][]string{
+		push.DirtyWaits: {waits.Code, again.Code}, push.DirtyRepair: {mend.Code}, push.DirtyReleased: nil,
+	} {
+		entries, err := b.Dirty.DueOfIn(t.Context(), state, "acme", now.Add(time.Minute), 10)
+		if diff := cmp.Diff(want, codesOf(entries), cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", state, err, diff)
+		}
+	}
+	tenants, err := b.Dirty.DueTenantsIn(t.Context(), push.DirtyWaits, now)
+	slices.Sort(tenants)
+	if diff := cmp.Diff([]string{"acme", "globex"}, tenants); diff != "" || err != nil {
+		t.Errorf("tenants with work that waits: %v (-want +got):\n%s", err, diff)
+	}
+	tenants, err = b.Dirty.DueTenantsIn(t.Context(), push.DirtyRepair, now)
+	if diff := cmp.Diff([]string{"acme"}, tenants); diff != "" || err != nil {
+		t.Errorf("tenants with something to mend: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// didChange checks how many entries a call changed.
+func didChange(t *testing.T, what string, want int) func(n int, err error) {
+	t.Helper()
+	return func(n int, err error) {
+		t.Helper()
+		if n != want || err != nil {
+			t.Errorf("%s: %d entries, %v; want %d", what, n, err, want)
+		}
+	}
+}
+
+func (b DirtyBench) unconfirmed(t *testing.T, now time.Time) []string {
+	t.Helper()
+	entries, err := b.Dirty.Unconfirmed(t.Context(), now, 10)
+	if err != nil {
+		t.Fatalf("Unconfirmed: %v", err)
+	}
+	return codesOf(entries)
+}
+
+func codesOf(entries []Entry) []string {
+	var codes []string
+	for _, e := range entries {
+		codes = append(codes, e.Code)
+	}
+	return codes
+}
+
 func (b DirtyBench) mark(t *testing.T, ref push.Ref, why reason.Reason, detail string, due time.Time) {
 	t.Helper()
 	if err := b.Dirty.Mark(t.Context(), push.Mark{Ref: ref, Reason: why, Detail: detail, Due: due}); err != nil {
@@ -370,9 +479,5 @@ func (b DirtyBench) due(t *testing.T, now time.Time, limit int) []string {
 	if err != nil {
 		t.Fatalf("Due: %v", err)
 	}
-	var codes []string
-	for _, e := range entries {
-		codes = append(codes, e.Code)
-	}
-	return codes
+	return codesOf(entries)
 }

@@ -69,6 +69,8 @@ var (
 	successes = []reason.Reason{
 		reason.Pushed, reason.Unchanged, reason.Coalesced, reason.Deleted, reason.Shadowed, reason.Wayless, reason.NobodyLeft, reason.BlastRadius,
 	}
+	// audits are what the audit marks codes with.
+	audits  = []reason.Reason{reason.Stale, reason.NeverPushed, reason.RecordLies, reason.SetMissing, reason.SetDiffers}
 	poisons = []reason.Reason{
 		reason.Undecodable, reason.WrongVersion, reason.NoKey, reason.KeyMismatch, reason.TooLarge,
 	}
@@ -108,7 +110,7 @@ const (
 
 // Catalog is the table of all instruments.
 func Catalog() []Instrument {
-	return slices.Concat(refreshes(), calls(), messages(), broker(), keeping(), counting(), drawing(), makingWays(), shadowing(), serving(), telling())
+	return slices.Concat(refreshes(), calls(), messages(), broker(), keeping(), mending(), counting(), drawing(), makingWays(), shadowing(), serving(), telling())
 }
 
 // refreshes are about codes: how fresh, how they end, how many wait.

@@ -59,7 +59,7 @@ func TestLabelsAreClosedSets(t *testing.T) {
 			}
 		}
 	}
-	if total > 1200 {
+	if total > 1400 {
 		t.Errorf("up to %d series a process", total)
 	}
 }
@@ -78,6 +78,7 @@ func TestPrometheusNames(t *testing.T) {
 	}
 	touchAll(t, r)
 	touchKeeper(t, meter)
+	touchBackstop(t, meter)
 	touchDraws(t, meter)
 	touchWays(t, meter)
 	touchShadows(t, meter)

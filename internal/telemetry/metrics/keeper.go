@@ -33,6 +33,8 @@ const (
 	SweepNotify    Sweep = "notify"    // deliveries that are due; their receivers are not waited for
 	SweepHeld      Sweep = "held"      // deliveries whose tenant's pool has room again
 	SweepPrune     Sweep = "prune"     // deliveries that ended long ago
+	SweepSettle    Sweep = "settle"    // dirty codes that were published: do they agree?
+	SweepCensus    Sweep = "census"    // the dirty set is counted
 	SweepHeartbeat Sweep = "heartbeat" // a message on every partition, for the broker to go on
 )
 
@@ -40,7 +42,7 @@ const (
 func sweeps() []string {
 	return []string{
 		string(SweepRelease), string(SweepIntents), string(SweepAdditions), string(SweepFacts), string(SweepWays), string(SweepForget),
-		string(SweepNotify), string(SweepHeld), string(SweepPrune), string(SweepHeartbeat), Other,
+		string(SweepNotify), string(SweepHeld), string(SweepPrune), string(SweepSettle), string(SweepCensus), string(SweepHeartbeat), Other,
 	}
 }
 
@@ -67,7 +69,7 @@ func keeping() []Instrument {
 		},
 		{
 			Name: nameReleased, Prometheus: "rollcall_keeper_released_total", Kind: Counter, Unit: "{code}",
-			Labels: []Label{label("reason", nil, waits, failures, []reason.Reason{reason.TimeChange})},
+			Labels: []Label{label("reason", nil, waits, failures, audits, []reason.Reason{reason.TimeChange})},
 			What:   "Codes given to the refreshers: dirty ones, by the reason they were first marked with, and those that time alone changes (time_change).",
 			Action: "For dirty codes the counterpart of rollcall.parks. A code that comes back for the same failure again and again: `rollcall dirty` shows how often it was marked. time_change follows shifts and midnights; none for a day, with schedules in use, means that records expect no change.",
 		},

@@ -88,6 +88,6 @@ var mutants = []mutant{
 
 	// The keeper.
 	{"no keeper looks after intents", intents, "	err := m.find(ctx, from, before, found)", "	err := error(nil)"},
-	{"an entry is removed before its event is stored", release, "	failures, first := 0, error(nil)\n", "	failures, first := 0, error(nil)\n	_ = r.due.Remove(ctx, entries)\n"},
+	{"an entry is removed before its event is stored", release, "	failures, first := 0, error(nil)\n", "	failures, first := 0, error(nil)\n	_ = r.due.Published(ctx, entries)\n"},
 	{"an entry is removed although its event was not stored", release, "		case failures == 0:\n			first = err\n			failures++", "		case failures == 0:\n			first = err\n			failures++\n			out.stored = append(out.stored, entries[i])"},
 }
