@@ -31,6 +31,7 @@ const (
 	StaffMissing    Reason = "staff_missing"     // listed on the code, no such staff member
 	OverMemberCap   Reason = "over_member_cap"   // WeCom takes at most 100 members
 	BackupNotNeeded Reason = "backup_not_needed" // a backup while members are left
+	NotAMember      Reason = "not_a_member"      // another system lists him, and the code names him nowhere
 )
 
 // What a verdict has to say beyond its list.

@@ -54,7 +54,7 @@ func NewAPI(cfg config.Config, parts APIParts) (*API, error) {
 	})
 	facts := newRegistry(parts.DB, parts.Publisher, parts.FanOuts, parts.Ways)
 	handler := httpapi.New(httpapi.Options{
-		Registry: facts, FanOuts: parts.DB.FanOuts(), Secrets: tenantSecrets{parts.DB}, Answers: parts.DB.Answers(),
+		Registry: facts, FanOuts: parts.DB.FanOuts(), Secrets: tenantSecrets{parts.DB}, Shadows: newShadowDesk(parts.DB), Answers: parts.DB.Answers(),
 		Gate:     httpapi.NewGate(verifier, ratelimit.Limit{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, observer),
 		Observer: observer, Logger: parts.Log, ImportLimit: int64(cfg.API.ImportLimitMB) << 20, Rate: parts.Rate, Now: time.Now,
 	})

@@ -67,6 +67,7 @@ var forbidden = []edge{
 	{folder: "internal/recent", imported: "os"},
 	{folder: "internal/publish", imported: "github.com/apache/pulsar-client-go/pulsar"},
 	{folder: "internal/registry", imported: "net/http"},
+	{folder: "internal/shadow", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/alert", imported: "./internal/adapter/grouprobot"},
 
 	{folder: "internal/push", imported: "github.com/google/go-cmp/cmp"},
@@ -84,6 +85,9 @@ var forbidden = []edge{
 	{folder: "pkg/refresh", imported: "github.com/redis/go-redis/v9"},
 	{folder: "pkg/refresh", imported: otel + "/sdk/trace"},
 	{folder: "pkg/refresh", imported: "./internal/push", file: "code_test.go"},
+	{folder: "pkg/oldpush", imported: "github.com/apache/pulsar-client-go/pulsar"},
+	{folder: "pkg/oldpush", imported: "./pkg/refresh"},
+	{folder: "pkg/oldpush", imported: "./internal/shadow", file: "code_test.go"},
 
 	// The simulator judges the rest, so it shares nothing with it.
 	{folder: "internal/wecomsim", imported: "./internal/adapter/wecom"},

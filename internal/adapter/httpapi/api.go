@@ -15,6 +15,7 @@ type Options struct {
 	Registry *registry.Registry
 	FanOuts  FanOuts
 	Secrets  Secrets
+	Shadows  Shadows
 	Answers  registry.Answers
 	Gate     *Gate
 	Observer Observer

@@ -44,6 +44,9 @@ func refusalOf(err error) *problem {
 	if bad, ok := errors.AsType[*roster.InvalidError](err); ok {
 		return invalidFact(bad)
 	}
+	if errors.Is(err, errNotInShadow) {
+		return newProblem(http.StatusConflict, codeNotInShadow, "the code is not in shadow mode: nothing is stored")
+	}
 	if errors.Is(err, registry.ErrTaken) {
 		return newProblem(http.StatusConflict, codeTaken, "the code's ID is in use; choose another")
 	}

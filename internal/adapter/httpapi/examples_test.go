@@ -10,15 +10,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The examples of docs/api.md, run one after the other, answer what the page
-// says they do.
+// The examples of a page, run one after the other, answer what the page says they
+// do.
 func TestTheExamplesOfTheDocumentationAreTrue(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/api.md")
+	for page, least := range map[string]int{"api.md": 10, "shadow.md": 4} {
+		t.Run(page, func(t *testing.T) { runExamples(t, page, least) })
+	}
+}
+
+func runExamples(t *testing.T, name string, least int) {
+	page, err := os.ReadFile("../../../docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	examples := regexp.MustCompile("(?s)```sh\n(.*?)```\n(?:```json\n(.*?)```)?").FindAllStringSubmatch(string(page), -1)
-	if len(examples) < 10 {
+	if len(examples) < least {
 		t.Fatalf("%d examples are found", len(examples))
 	}
 	r := newRig(t)
@@ -35,7 +41,7 @@ func TestTheExamplesOfTheDocumentationAreTrue(t *testing.T) {
 			t.Fatalf("%s\n%v", example[2], err)
 		}
 		if diff := cmp.Diff(want, into[any](t, got)); diff != "" {
-			t.Errorf("%s\n(-docs/api.md +the API):\n%s", example[1], diff)
+			t.Errorf("%s\n(-the page +the API):\n%s", example[1], diff)
 		}
 	}
 }

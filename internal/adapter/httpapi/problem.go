@@ -48,6 +48,7 @@ const (
 	codeMethod        code = "method_not_allowed"  // 405
 	codeTaken         code = "code_taken"          // 409
 	codeInProgress    code = "request_in_progress" // 409
+	codeNotInShadow   code = "not_in_shadow"       // of a line
 	codeTooLarge      code = "too_large"           // 413
 	codeMediaType     code = "wrong_media_type"    // 415
 	codeInvalid       code = "invalid_fact"        // 422
@@ -65,7 +66,7 @@ const (
 func Causes() []string {
 	codes := []code{
 		codeMalformed, codeUnknownField, codeNoToken, codeBadToken, codeScope, codeNoRoute, codeUnknownTenant,
-		codeUnknownStaff, codeUnknownCode, codeUnknownFanOut, codeMethod, codeTaken, codeInProgress, codeTooLarge,
+		codeUnknownStaff, codeUnknownCode, codeUnknownFanOut, codeMethod, codeTaken, codeInProgress, codeNotInShadow, codeTooLarge,
 		codeMediaType, codeInvalid, codeKeyReused, codeWayRefused, codeLinesRefused, codeTooMany, codePanicked,
 		codeUnannounced, codeUnavailable, codeImportStopped,
 	}

@@ -24,6 +24,8 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/registry/registrytest"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/shadow"
+	"github.com/rollcall-dev/rollcall/internal/shadow/shadowtest"
 )
 
 // Tokens of the rig.
@@ -47,6 +49,7 @@ type rig struct {
 	fanOuts  *fanOuts
 	ways     *ways
 	secrets  *secrets
+	shadows  *shadowtest.Memory
 	answers  *answers
 	observed *observed
 	logged   *bytes.Buffer
@@ -62,7 +65,7 @@ func newPacedRig(t *testing.T, pace ratelimit.Limit) *rig {
 	now := func() time.Time { return noon }
 	r := &rig{
 		facts: registrytest.NewMemory(now), events: &events{}, fanOuts: &fanOuts{}, ways: &ways{},
-		secrets: &secrets{}, answers: &answers{Answers: registrytest.NewAnswers()}, observed: &observed{}, logged: &bytes.Buffer{},
+		secrets: &secrets{}, shadows: shadowtest.NewMemory(now), answers: &answers{Answers: registrytest.NewAnswers()}, observed: &observed{}, logged: &bytes.Buffer{},
 		tokens: tokens{
 			everything: {Token: everything, Scopes: access.Scopes()},
 			nothing:    {Token: nothing},
@@ -75,7 +78,7 @@ func newPacedRig(t *testing.T, pace ratelimit.Limit) *rig {
 		Registry: registry.New(registry.Options{
 			Facts: r.facts, Publisher: r.events, FanOuts: r.fanOuts, Ways: r.ways, Now: now,
 		}),
-		FanOuts: r.fanOuts, Secrets: r.secrets, Answers: r.answers,
+		FanOuts: r.fanOuts, Secrets: r.secrets, Shadows: shadow.NewDesk(r.shadows, r.shadows, now), Answers: r.answers,
 		Gate: httpapi.NewGate(r.tokens, pace, r.observed), Observer: r.observed,
 		Logger: slog.New(slog.NewTextHandler(r.logged, nil)), ImportLimit: importLimit, Rate: 40, Now: now,
 	})
@@ -86,6 +89,10 @@ func newPacedRig(t *testing.T, pace ratelimit.Limit) *rig {
 		}}})
 	r.facts.Seed(registry.Tenant{Tenant: roster.Tenant{ID: "globex"}}, nil,
 		[]registry.Code{{Code: roster.Code{ID: "theirs", ConfigID: "cfg-2", Family: roster.Native}}})
+	for ref, is := range map[push.Ref]bool{{Tenant: "acme", Code: "c-1"}: true, {Tenant: "globex", Code: "theirs"}: false} {
+		r.shadows.PutTenant(ref.Tenant, time.UTC)
+		r.shadows.PutCode(ref, shadow.Mode{Shadow: is})
+	}
 	r.fanOuts.jobs = []fanout.Job{{
 		Ticket: fanout.Ticket{ID: "acme", Epoch: 3}, Scope: fanout.Scope{Tenant: "acme"}, Why: "tenant_changed",
 		State: fanout.InProgress, Total: 100, Released: 20, Requested: noon,

@@ -40,6 +40,10 @@ func (a *API) routes() []route {
 		{put, ofCode + "/lane", access.Admin, typeJSON, a.putCodeLane},
 		{put, ofCode + "/mode", access.Admin, typeJSON, a.putCodeMode},
 
+		{http.MethodPost, ofCode + "/pushed", access.Write, typeJSON, a.postPushed},
+		{http.MethodPost, ofTenant + "/imports/pushed", access.Write, typeLines, a.importPushed},
+		{get, ofTenant + "/migration", access.Read, "", a.getMigration},
+
 		{http.MethodPost, ofTenant + "/imports/staff", access.Write, typeLines, a.importStaff},
 		{http.MethodPost, ofTenant + "/imports/codes", access.Write, typeLines, a.importCodes},
 

@@ -54,6 +54,8 @@ var indexes = []struct {
 	{codesCollection, "tenant_config", bson.D{kv("tenant", 1), kv("config_id", 1)}, options.Index},
 	{waysCollection, "due", bson.D{kv("due", 1)}, sparse},
 	{waysCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, having("due")},
+	// Shadows.Due.
+	{shadowsCollection, "changed", bson.D{kv(changedField, 1)}, sparse},
 	// Spots.List; a difference and a day are forgotten after a while; Spots.Since.
 	{spotDifferencesCollection, "tenant_code", bson.D{kv("tenant", 1), kv("_id", 1)}, options.Index},
 	{spotDifferencesCollection, "state_code", bson.D{kv("state", 1), kv("_id", 1)}, options.Index},

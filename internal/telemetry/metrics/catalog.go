@@ -110,7 +110,7 @@ const (
 
 // Catalog is the table of all instruments.
 func Catalog() []Instrument {
-	return slices.Concat(refreshes(), calls(), messages(), broker(), keeping(), mending(), counting(), drawing(), makingWays(), serving(), telling())
+	return slices.Concat(refreshes(), calls(), messages(), broker(), keeping(), mending(), counting(), drawing(), makingWays(), shadowing(), serving(), telling())
 }
 
 // refreshes are about codes: how fresh, how they end, how many wait.

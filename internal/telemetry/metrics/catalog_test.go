@@ -81,6 +81,7 @@ func TestPrometheusNames(t *testing.T) {
 	touchBackstop(t, meter)
 	touchDraws(t, meter)
 	touchWays(t, meter)
+	touchShadows(t, meter)
 	touchQuota(t, meter)
 	touchNotifications(t, meter)
 	touchAPI(t, meter)
