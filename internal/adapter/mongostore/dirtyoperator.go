@@ -50,12 +50,13 @@ func (d *Dirty) OfCode(ctx context.Context, code string) ([]DirtyEntry, error) {
 const maxOfCode = 10
 
 // DueNow makes an entry due at now, or leaves it due earlier, if its version is
-// still the one seen. It changes the version: a keeper that read the entry
+// still the one seen; one that was released becomes due again. It changes the version: a keeper that read the entry
 // before cannot postpone it any more. False: somebody else marked, postponed
 // or removed it.
 func (d *Dirty) DueNow(ctx context.Context, seen Seen, now time.Time) (bool, error) {
 	hastened, err := updateIf(ctx, d.entries, seenEntry(seen.Ref, seen.Version), bson.D{
-		kv("$min", bson.D{kv("due", now)}),
+		kv("$min", bson.D{kv("due", now), kv("state", push.DirtyRepair)}), // a released one is so no more
+		kv("$unset", bson.D{kv("confirm", "")}),
 		kv("$set", bson.D{kv("version", newVersion())}),
 	})
 	if err != nil {
