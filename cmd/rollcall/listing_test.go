@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
-	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
+	"github.com/rollcall-dev/rollcall/internal/letters"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
@@ -44,7 +44,7 @@ func TestDirtyListing(t *testing.T) {
 		Ref: push.Ref{Tenant: "acme", Code: "c1"}, Reasons: []reason.Reason{reason.InvalidFacts, reason.Overflow},
 		Detail: strings.Repeat("x", 200), FirstSeen: listedAt.Add(-90 * time.Second), Due: listedAt.Add(time.Hour), Count: 3,
 	}
-	if err := printDirty(&out, seq(nil, entry), listedAt); err != nil {
+	if err := printDirty(&out, seq(nil, entry), dirtyListing{limit: 5}, listedAt); err != nil {
 		t.Fatal(err)
 	}
 	wantLines(t, out.String(), "acme", "c1", "invalid_facts, overflow", "1m30s ago", "in 1h0m0s", "…", "1 dirty")
@@ -56,9 +56,9 @@ func TestDirtyListing(t *testing.T) {
 func TestEmptyListingsSaySo(t *testing.T) {
 	var out strings.Builder
 	err := errors.Join(
-		printDirty(&out, seq[mongostore.DirtyEntry](nil), listedAt),
+		printDirty(&out, seq[mongostore.DirtyEntry](nil), dirtyListing{limit: 5}, listedAt),
 		printNoted(&out, seq[mongostore.CodeRecord](nil)),
-		printDeadLetters(&out, seq[pulsarbus.DeadLetter](nil), listedAt),
+		printDeadLetters(&out, seq[letters.Letter](nil), listedAt),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -69,10 +69,10 @@ func TestEmptyListingsSaySo(t *testing.T) {
 func TestListingThatBreaksOffIsAnError(t *testing.T) {
 	broken := errors.New("connection reset")
 	var out strings.Builder
-	if err := printDirty(&out, seq(broken, mongostore.DirtyEntry{}), listedAt); !errors.Is(err, broken) {
+	if err := printDirty(&out, seq(broken, mongostore.DirtyEntry{}), dirtyListing{limit: 5}, listedAt); !errors.Is(err, broken) {
 		t.Errorf("printDirty() = %v; want the cause", err)
 	}
-	if err := printDeadLetters(&out, seq(broken, pulsarbus.DeadLetter{}), listedAt); !errors.Is(err, broken) {
+	if err := printDeadLetters(&out, seq(broken, letters.Letter{}), listedAt); !errors.Is(err, broken) {
 		t.Errorf("printDeadLetters() = %v; want the cause", err)
 	}
 	if out.Len() > 0 {
@@ -87,9 +87,9 @@ func TestNotedAndDeadLetterListing(t *testing.T) {
 	if err := printNoted(&out, seq(nil, record)); err != nil {
 		t.Fatal(err)
 	}
-	letter := pulsarbus.DeadLetter{OriginalID: "3:7:-1", Key: "k", Cause: reason.WrongVersion, Detail: "version 99", BuriedAt: listedAt, Payload: []byte("{}")}
+	letter := letters.Letter{ID: "12:3:0", OriginalID: "3:7:-1", Key: "k", Cause: reason.WrongVersion, Detail: "version 99", BuriedAt: listedAt, Payload: []byte("{}")}
 	if err := printDeadLetters(&out, seq(nil, letter), listedAt.Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	wantLines(t, out.String(), "crowd", "member_cap", "100", "3:7:-1", "wrong_version", "version 99", "1s ago")
+	wantLines(t, out.String(), "crowd", "member_cap", "100", "12:3:0", "3:7:-1", "wrong_version", "version 99", "1s ago")
 }

@@ -40,6 +40,7 @@ func commands() []*cobra.Command {
 		newDeliveriesCommand(),
 		newSpotCommand(),
 		newDeadLettersCommand(),
+		newDecisionsCommand(),
 		newSecretsCommand(),
 		newDemoCommand(),
 		newVersionCommand(),

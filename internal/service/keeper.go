@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/backstop"
 	"github.com/rollcall-dev/rollcall/internal/backstop/lease"
 	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/shadow"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
@@ -37,6 +38,7 @@ type keeper struct {
 	notifying *notifying
 	heart     *pulsarbus.Heart
 	auditing  *auditing
+	comparer  *shadow.Comparer
 }
 
 // RunKeeper sweeps while it holds the keepers' lease, and stands by while
@@ -89,6 +91,9 @@ func (k *keeper) open(ctx context.Context) error {
 	if k.auditing, err = newAuditing(k.cfg, k.db, k.redis, k.tel); err != nil {
 		return err
 	}
+	if k.comparer, err = NewComparer(k.db, k.meter, k.tel.Log); err != nil {
+		return err
+	}
 	return k.openNotifying(ctx)
 }
 
@@ -136,6 +141,12 @@ func (k *keeper) work(ctx context.Context, _ int64) {
 	})
 	sweeps.Go(func() {
 		k.every(ctx, censusEvery, metrics.SweepCensus, func() error { return k.auditing.count(ctx, k.db.Dirty()) })
+	})
+	sweeps.Go(func() {
+		k.every(ctx, ShadowSweepEvery, metrics.SweepShadows, func() error {
+			_, err := k.comparer.Sweep(ctx)
+			return err
+		})
 	})
 	sweeps.Go(func() {
 		k.every(ctx, k.cfg.Keeper.Heartbeat, metrics.SweepHeartbeat, func() error { return k.heart.Beat(ctx) })

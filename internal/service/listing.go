@@ -3,10 +3,8 @@ package service
 import (
 	"context"
 	"iter"
-	"log/slog"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
-	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/push"
@@ -15,34 +13,11 @@ import (
 // listPage is how many documents a listing reads at once.
 const listPage = 500
 
-// ListDirty yields the dirty set in the order of tenants and codes.
-func ListDirty(ctx context.Context, cfg config.Config) iter.Seq2[mongostore.DirtyEntry, error] {
-	return listFrom(ctx, cfg, func(db *mongostore.Database) lister[mongostore.DirtyEntry] { return db.Dirty().List },
-		func(e mongostore.DirtyEntry) push.Ref { return e.Ref })
-}
-
 // ListNoted yields the records whose last list came with notes: it could not
 // be quite what the facts ask for.
 func ListNoted(ctx context.Context, cfg config.Config) iter.Seq2[mongostore.CodeRecord, error] {
 	return listFrom(ctx, cfg, func(db *mongostore.Database) lister[mongostore.CodeRecord] { return db.Store().ListNoted },
 		func(r mongostore.CodeRecord) push.Ref { return r.Ref })
-}
-
-// ListDeadLetters yields at most limit messages of the dead-letter topic,
-// oldest first, and leaves them there.
-func ListDeadLetters(ctx context.Context, cfg config.Config, limit int) iter.Seq2[pulsarbus.DeadLetter, error] {
-	return pulsarbus.ListDeadLetters(ctx, pulsarbus.Options{
-		URL:               cfg.Pulsar.URL,
-		Topic:             cfg.Pulsar.Topic,
-		DeadLetterTopic:   cfg.Pulsar.DeadLetterTopic,
-		Token:             token(cfg.Pulsar),
-		TrustCertsFile:    cfg.Pulsar.TLSCAFile,
-		CertFile:          cfg.Pulsar.TLSCertFile,
-		KeyFile:           cfg.Pulsar.TLSKeyFile,
-		ConnectionTimeout: cfg.Pulsar.ConnectTimeout,
-		OperationTimeout:  cfg.Pulsar.OperationTimeout,
-		Logger:            slog.New(slog.DiscardHandler),
-	}, limit)
 }
 
 // lister reads a page after a code.

@@ -143,6 +143,7 @@ func (r *refresher) assemble() error {
 	limited := newConcurrency(observedVendor{wecom, r.metrics}, r.cfg.Refresher.TenantInFlight, r.setTenantCap)
 	r.protocol = push.New(decoratedPush(push.Ports{
 		Store: store, Rotation: rotation, Budget: observedBudget{alertingBudget{budget, r.alert}, r.metrics}, Vendor: limited, Breaker: wecom,
+		Shadows: r.db.Shadows(),
 	}, r.seams), protocolOptions(r.cfg))
 	r.intake = intake.New(decoratedIntake(intake.Ports{
 		Subscription: r.bus, Refresher: r.protocol, Dirty: r.db.Dirty(), Observer: observer{r.metrics},

@@ -76,6 +76,11 @@ var indexes = []struct {
 	{dirtyCollection, "confirm", bson.D{kv("confirm", 1), kv("_id", 1)}, having("confirm")},
 	// Dirty.Due.
 	{dirtyCollection, "due", bson.D{kv("due", 1), kv("_id", 1)}, options.Index},
+	// Dirty.OfCode.
+	{dirtyCollection, "code", bson.D{kv("code", 1)}, options.Index},
+	// Decisions.List, and the end of a decision.
+	{decisionsCollection, "newest", bson.D{kv("at", -1), kv("_id", -1)}, options.Index},
+	{decisionsCollection, "kept", bson.D{kv("at", 1)}, expiring(DecisionsKept)},
 }
 
 // having holds the documents with a field only.

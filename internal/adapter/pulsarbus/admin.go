@@ -30,6 +30,8 @@ type AdminOptions struct {
 	URL            string // of the admin API: "http://host:8080" or "https://host:8443"
 	Token          func() (string, error)
 	TrustCertsFile string        // CA certificates for https; "" uses the system's
+	CertFile       string        // our own certificate for mutual TLS (PEM); with KeyFile, or neither
+	KeyFile        string        // its key
 	Timeout        time.Duration // of one call; 0 is DefaultAdminTimeout
 }
 
@@ -48,15 +50,31 @@ func NewAdmin(o AdminOptions) (*Admin, error) {
 		return nil, errors.New("pulsarbus: the admin URL is not an http or https URL")
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second}
+	if transport.TLSClientConfig, err = o.tls(); err != nil {
+		return nil, err
+	}
+	client := &http.Client{Transport: transport, Timeout: cmp.Or(o.Timeout, DefaultAdminTimeout)}
+	return &Admin{base: strings.TrimRight(o.URL, "/"), token: o.Token, http: client}, nil
+}
+
+// tls holds the certificates that the options name.
+func (o AdminOptions) tls() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if o.TrustCertsFile != "" {
 		roots, err := trusted(o.TrustCertsFile)
 		if err != nil {
 			return nil, err
 		}
-		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+		c.RootCAs = roots
 	}
-	client := &http.Client{Transport: transport, Timeout: cmp.Or(o.Timeout, DefaultAdminTimeout)}
-	return &Admin{base: strings.TrimRight(o.URL, "/"), token: o.Token, http: client}, nil
+	if o.CertFile != "" {
+		own, err := tls.LoadX509KeyPair(filepath.Clean(o.CertFile), filepath.Clean(o.KeyFile))
+		if err != nil {
+			return nil, fmt.Errorf("pulsarbus: read our certificate: %w", err)
+		}
+		c.Certificates = []tls.Certificate{own}
+	}
+	return c, nil
 }
 
 // Close releases idle connections.

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/pulsar-client-go/pulsar"
 
 	"github.com/rollcall-dev/rollcall/internal/intake"
+	"github.com/rollcall-dev/rollcall/internal/letters"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
@@ -81,13 +82,7 @@ func (w *deadLetterWriter) open() (pulsar.Producer, error) {
 // keepLetters makes the durable subscription, by being its consumer for a
 // moment. Shared, so that an operator's consumer does not get into its way.
 func (w *deadLetterWriter) keepLetters() error {
-	keeper, err := w.client.Subscribe(pulsar.ConsumerOptions{
-		Topic:                       w.o.DeadLetterTopic,
-		SubscriptionName:            w.o.DeadLetterSubscription,
-		Type:                        pulsar.Shared,
-		SubscriptionInitialPosition: pulsar.SubscriptionPositionEarliest,
-		ReceiverQueueSize:           1,
-	})
+	keeper, err := w.client.Subscribe(w.o.letterConsumer(w.o.DeadLetterTopic))
 	if err != nil {
 		return err
 	}
@@ -126,25 +121,15 @@ func printed(id intake.MessageID) string {
 	return s
 }
 
-// DeadLetter is a message that nobody could act upon, as it was stored.
-type DeadLetter struct {
-	ID          string // of the dead letter itself
-	OriginalID  string // of the message, in Topic
-	Topic       string
-	Key         string
-	Cause       reason.Reason
-	Detail      string
-	Payload     []byte // at most the first 64 KiB of the original
-	PublishedAt time.Time
-	BuriedAt    time.Time
-}
-
-func deadLetterOf(msg pulsar.Message) DeadLetter {
+// letterFrom is the letter that a message of the dead-letter topic holds; its ID
+// is that of the message.
+func letterFrom(msg pulsar.Message) letters.Letter {
 	p := msg.Properties()
 	published, _ := time.Parse(time.RFC3339Nano, p[propPublishedAt]) // zero: not one of ours
-	return DeadLetter{
+	return letters.Letter{
 		ID: msg.ID().String(), OriginalID: p[propMessageID], Topic: p[propTopic], Key: msg.Key(),
-		Cause: reason.Reason(p[propCause]), Detail: p[propDetail], Payload: msg.Payload(),
-		PublishedAt: published, BuriedAt: msg.PublishTime(),
+		Cause: reason.Reason(p[propCause]), Detail: p[propDetail],
+		Payload: msg.Payload(), Truncated: len(msg.Payload()) >= maxPoison,
+		PublishedAt: published, BuriedAt: msg.PublishTime(), Properties: p,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/pulsar-client-go/pulsar"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rollcall-dev/rollcall/internal/letters"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
@@ -27,16 +28,16 @@ func TestPoisonEndsInTheDeadLetterTopic(t *testing.T) {
 
 	tests := []struct {
 		msg  pulsar.ProducerMessage
-		want DeadLetter
+		want letters.Letter
 	}{
-		{pulsar.ProducerMessage{Payload: rubbish}, DeadLetter{Cause: reason.TooLarge, Payload: rubbish[:64<<10]}},
-		{pulsar.ProducerMessage{Payload: valid}, DeadLetter{Cause: reason.NoKey, Payload: valid}},
-		{pulsar.ProducerMessage{Key: "c-1", Payload: []byte(`{"v":2}`)}, DeadLetter{Key: "c-1", Cause: reason.WrongVersion, Payload: []byte(`{"v":2}`)}},
-		{pulsar.ProducerMessage{Key: "c-1", Payload: []byte(`{`)}, DeadLetter{Key: "c-1", Cause: reason.Undecodable, Payload: []byte(`{`)}},
-		{pulsar.ProducerMessage{Key: "c-1", Payload: []byte{}, Properties: map[string]string{"x": "y"}}, DeadLetter{Key: "c-1", Cause: reason.Undecodable, Payload: []byte{}}},
-		{pulsar.ProducerMessage{Key: "c-2", Payload: valid}, DeadLetter{Key: "c-2", Cause: reason.KeyMismatch, Payload: valid}},
+		{pulsar.ProducerMessage{Payload: rubbish}, letters.Letter{Cause: reason.TooLarge, Payload: rubbish[:64<<10], Truncated: true}},
+		{pulsar.ProducerMessage{Payload: valid}, letters.Letter{Cause: reason.NoKey, Payload: valid}},
+		{pulsar.ProducerMessage{Key: "c-1", Payload: []byte(`{"v":2}`)}, letters.Letter{Key: "c-1", Cause: reason.WrongVersion, Payload: []byte(`{"v":2}`)}},
+		{pulsar.ProducerMessage{Key: "c-1", Payload: []byte(`{`)}, letters.Letter{Key: "c-1", Cause: reason.Undecodable, Payload: []byte(`{`)}},
+		{pulsar.ProducerMessage{Key: "c-1", Payload: []byte{}, Properties: map[string]string{"x": "y"}}, letters.Letter{Key: "c-1", Cause: reason.Undecodable, Payload: []byte{}}},
+		{pulsar.ProducerMessage{Key: "c-2", Payload: valid}, letters.Letter{Key: "c-2", Cause: reason.KeyMismatch, Payload: valid}},
 	}
-	var want []DeadLetter
+	var want []letters.Letter
 	for _, tt := range tests {
 		if _, err := p.Send(t.Context(), &tt.msg); err != nil {
 			t.Fatal(err)
@@ -50,13 +51,13 @@ func TestPoisonEndsInTheDeadLetterTopic(t *testing.T) {
 	}
 	b.drained()
 
-	var got []DeadLetter
+	var got []letters.Letter
 	for d, err := range ListDeadLetters(t.Context(), b.options(), 0) {
 		b.must(err)
 		if d.ID == "" || d.Detail == "" || time.Since(d.BuriedAt) > time.Minute {
 			t.Errorf("letter without ID, detail or time: %+v", d)
 		}
-		d.ID, d.Detail, d.BuriedAt = "", "", time.Time{}
+		d.ID, d.Detail, d.BuriedAt, d.Properties = "", "", time.Time{}, nil
 		got = append(got, d)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

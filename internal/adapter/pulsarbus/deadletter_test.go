@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rollcall-dev/rollcall/internal/intake"
+	"github.com/rollcall-dev/rollcall/internal/letters"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
@@ -86,12 +87,13 @@ func TestALongDetailIsCut(t *testing.T) {
 func TestADeadLetterIsReadBack(t *testing.T) {
 	letter := letterOf(poison(), testOptions())
 	buried := time.Date(2026, 3, 4, 6, 0, 0, 0, time.UTC)
-	got := deadLetterOf(fakeMessage{
+	got := letterFrom(fakeMessage{
 		id: pulsar.NewMessageID(1, 2, -1, 0), key: letter.Key, payload: letter.Payload, properties: letter.Properties, published: buried,
 	})
-	want := DeadLetter{
+	want := letters.Letter{
 		ID: "1:2:0", OriginalID: "7:9:3", Topic: "topic", Key: "c-1", Cause: reason.Undecodable, Detail: "not JSON",
 		Payload: []byte("rubbish"), PublishedAt: time.Date(2026, 3, 4, 5, 6, 7, 5e8, time.UTC), BuriedAt: buried,
+		Properties: letter.Properties,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -2,8 +2,8 @@
 //
 // It owns the Key_Shared consumer and its re-creation, the way acks and
 // negative acks reach the broker, the reading of messages into events or
-// poison, the dead-letter topic, and the figures that the broker's admin API
-// has about the backlog.
+// poison, the dead-letter topic and what an operator does to it, and the figures
+// that the broker's admin API has about the backlog.
 //
 // It refuses to own time and failure: what waits, waits in the intake, which
 // nacks it when it is due. So there is no DLQPolicy and no retry topic here,

@@ -42,10 +42,10 @@ type Options struct {
 	// DeadLetterTopic takes the messages nobody can act on; "" is Topic with
 	// DefaultDeadLetterSuffix.
 	DeadLetterTopic string
-	// DeadLetterSubscription is created on it before the first dead letter and
-	// never acks: a topic without a subscription keeps nothing. Its backlog is
-	// the number of dead letters nobody has dealt with. "" is
-	// DefaultDeadLetterSubscription.
+	// DeadLetterSubscription is created on it before the first dead letter: a
+	// topic without a subscription keeps nothing. Nobody but an operator acks
+	// there (Letters), so its backlog is the number of dead letters nobody has
+	// dealt with. "" is DefaultDeadLetterSubscription.
 	DeadLetterSubscription string
 
 	// Token returns the JSON web token to show to the broker, asked again on

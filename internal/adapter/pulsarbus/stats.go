@@ -2,6 +2,7 @@ package pulsarbus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -39,6 +40,8 @@ type Stats struct {
 	RedeliverRate float64
 }
 
+var errNoSubscription = errors.New("there is no such subscription")
+
 // Stats asks for the subscription of a topic. It makes the broker count
 // precisely, which costs it some work: a call every ten seconds is fine.
 func (a *Admin) Stats(ctx context.Context, topic, subscription string) (Stats, error) {
@@ -60,7 +63,7 @@ func (a *Admin) Stats(ctx context.Context, topic, subscription string) (Stats, e
 		}
 	}
 	if !found {
-		return Stats{}, fmt.Errorf("pulsarbus: %q has no subscription %q", topic, subscription)
+		return Stats{}, fmt.Errorf("pulsarbus: %q of %q: %w", subscription, topic, errNoSubscription)
 	}
 	return total, nil
 }

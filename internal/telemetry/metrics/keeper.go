@@ -35,6 +35,7 @@ const (
 	SweepPrune     Sweep = "prune"     // deliveries that ended long ago
 	SweepSettle    Sweep = "settle"    // dirty codes that were published: do they agree?
 	SweepCensus    Sweep = "census"    // the dirty set is counted
+	SweepShadows   Sweep = "shadows"   // lists of codes in shadow mode that can be compared
 	SweepHeartbeat Sweep = "heartbeat" // a message on every partition, for the broker to go on
 )
 
@@ -42,7 +43,7 @@ const (
 func sweeps() []string {
 	return []string{
 		string(SweepRelease), string(SweepIntents), string(SweepAdditions), string(SweepFacts), string(SweepWays), string(SweepForget),
-		string(SweepNotify), string(SweepHeld), string(SweepPrune), string(SweepSettle), string(SweepCensus), string(SweepHeartbeat), Other,
+		string(SweepNotify), string(SweepHeld), string(SweepPrune), string(SweepSettle), string(SweepCensus), string(SweepShadows), string(SweepHeartbeat), Other,
 	}
 }
 
