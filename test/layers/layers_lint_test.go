@@ -58,6 +58,7 @@ var forbidden = []edge{
 	{folder: "internal/backstop", imported: "net/http"},
 	{folder: "internal/alert", imported: "net/http"},
 	{folder: "internal/access", imported: "net/http"},
+	{folder: "internal/adoption", imported: "./internal/adapter/wecom"},
 	{folder: "internal/contactway", imported: "./internal/adapter/wecom"},
 	{folder: "internal/draw", imported: "github.com/redis/go-redis/v9"},
 	{folder: "internal/fanout", imported: "./internal/adapter/mongostore"},
