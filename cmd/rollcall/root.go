@@ -40,6 +40,7 @@ func commands() []*cobra.Command {
 		newDeliveriesCommand(),
 		newSpotCommand(),
 		newDeadLettersCommand(),
+		newMigrateCommand(),
 		newSecretsCommand(),
 		newDemoCommand(),
 		newVersionCommand(),
