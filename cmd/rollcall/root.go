@@ -41,6 +41,7 @@ func commands() []*cobra.Command {
 		newSpotCommand(),
 		newDeadLettersCommand(),
 		newDecisionsCommand(),
+		newMigrateCommand(),
 		newSecretsCommand(),
 		newDemoCommand(),
 		newVersionCommand(),

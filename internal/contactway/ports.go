@@ -32,11 +32,19 @@ type Order struct {
 
 // Way is a contact way as WeCom holds it.
 type Way struct {
-	ConfigID string
-	QRCode   string // the address of its image
-	Kind     Kind
-	Remark   string
-	State    string
+	ConfigID   string
+	QRCode     string // the address of its image; "" for one that is none
+	Kind       Kind
+	Remark     string
+	State      string
+	SkipVerify bool
+	Users      []string // staff IDs, sorted
+	// Departments are listed beside Users, with whoever is in them.
+	Departments []int64
+	// Button says that it is a button of a mini-program, not a QR code.
+	Button bool
+	// Temporary says that it ends by itself and serves one customer.
+	Temporary bool
 }
 
 // Vendor is WeCom's contact-way API as this package needs it. Every error is,

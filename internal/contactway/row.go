@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -79,6 +80,12 @@ const (
 	markerPrefix = "rollcall:"
 	markerSize   = 30 // characters; WeCom's limit of a remark (page 96348)
 )
+
+// Marked reports whether a remark is a marker: its contact way was just made, and
+// is about to be given to a code, or belongs to a landing page's member.
+func Marked(remark string) bool {
+	return strings.HasPrefix(remark, markerPrefix) && utf8.RuneCountInString(remark) == markerSize
+}
 
 // newMarker returns a text that no other contact way carries.
 func newMarker() string {

@@ -164,6 +164,9 @@ func checkSchedule(s roster.Schedule) error {
 	return nil
 }
 
+// CheckCode refuses facts of a code that cannot be true.
+func CheckCode(c roster.Code) error { return checkCode(c) }
+
 // checkCode reports the first fact of a code that cannot be true.
 func checkCode(c roster.Code) error {
 	if err := CheckCodeID(c.ID); err != nil {

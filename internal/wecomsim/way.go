@@ -115,6 +115,35 @@ func (s *Sim) AddWay(corpID string, w Way) string {
 	return c.add(s.now(), w).ConfigID
 }
 
+// AddWays is AddWay of n contact ways, each as one says, and returns their
+// config_ids in that order.
+func (s *Sim) AddWays(corpID string, n int, one func(i int) Way) []string {
+	ids := []string{}
+	for i := range n {
+		ids = append(ids, s.AddWay(corpID, one(i)))
+	}
+	return ids
+}
+
+// EditInConsole replaces the users of a contact way, as a person does in WeCom's
+// console: without a call, a check or a callback. Whatever else it has stays;
+// customers meet the new list after Quirks.Propagation. It reports whether there
+// is one.
+func (s *Sim) EditInConsole(corpID, configID string, users []string) bool {
+	c, ok := s.corp(corpID)
+	if !ok {
+		return false
+	}
+	now, delay := s.now(), s.Quirks().Propagation
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w, ok := c.ways[configID]
+	if ok {
+		w.write(now, delay, func(w *Way) { w.Users = slices.Clone(users) })
+	}
+	return ok
+}
+
 // Way returns a contact way as get_contact_way would tell it.
 func (s *Sim) Way(corpID, configID string) (Way, bool) {
 	c, ok := s.corp(corpID)

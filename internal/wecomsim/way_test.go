@@ -167,3 +167,41 @@ func TestLatencyQuantiles(t *testing.T) {
 		}
 	}
 }
+
+// What a person edits in the console is not in the ledger, leaves the rest of the
+// contact way alone, and reaches customers as an update does.
+func TestEditInConsole(t *testing.T) {
+	h := newHarness(t, Options{Quirks: Quirks{Propagation: 10 * time.Second}})
+	calls, _ := h.sim.Ledger().Len()
+	ids := h.sim.AddWays(corpID, 3, func(i int) Way {
+		return Way{Users: []string{"u1"}, State: fmt.Sprint("s", i), Remark: "r", SkipVerify: true}
+	})
+	if len(ids) != 3 || h.sim.WayCount(corpID) != 3 {
+		t.Fatalf("added %v", ids)
+	}
+	if !h.sim.EditInConsole(corpID, ids[1], []string{"u2", "u3"}) {
+		t.Error("there is no such contact way")
+	}
+	for _, unknown := range [][2]string{{corpID, "none"}, {"ww9", ids[1]}} {
+		if h.sim.EditInConsole(unknown[0], unknown[1], []string{"u2"}) {
+			t.Errorf("%v is there", unknown)
+		}
+	}
+	for i, want := range []string{"[u1] s0 r true 1", "[u2 u3] s1 r true 2", "[u1] s2 r true 1"} {
+		w, _ := h.sim.Way(corpID, ids[i])
+		if got := fmt.Sprint(w.Users, " ", w.State, " ", w.Remark, " ", w.SkipVerify, " ", w.Version); got != want {
+			t.Errorf("%d is %s, want %s", i, got, want)
+		}
+	}
+	scan, err := h.sim.Scan(t.Context(), corpID, ids[1], nil)
+	h.must(err)
+	h.clock.add(10 * time.Second)
+	later, err := h.sim.Scan(t.Context(), corpID, ids[1], nil)
+	h.must(err)
+	if scan.Member != "u1" || later.Member == "u1" {
+		t.Errorf("met %s, then %s", scan.Member, later.Member)
+	}
+	if n, _ := h.sim.Ledger().Len(); n != calls {
+		t.Errorf("%d calls are in the ledger, want %d", n, calls)
+	}
+}

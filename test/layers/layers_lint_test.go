@@ -58,6 +58,7 @@ var forbidden = []edge{
 	{folder: "internal/backstop", imported: "net/http"},
 	{folder: "internal/alert", imported: "net/http"},
 	{folder: "internal/access", imported: "net/http"},
+	{folder: "internal/adoption", imported: "./internal/adapter/wecom"},
 	{folder: "internal/contactway", imported: "./internal/adapter/wecom"},
 	{folder: "internal/decision", imported: "os"},
 	{folder: "internal/dirty", imported: "./internal/adapter/mongostore"},

@@ -62,6 +62,8 @@ var indexes = []struct {
 	{spotDifferencesCollection, "kept", bson.D{kv("last_seen", 1)}, expiring(DifferencesKept)},
 	{spotDaysCollection, "kept", bson.D{kv("counted", 1)}, expiring(SpotDaysKept)},
 	{spotDaysCollection, "day_tenant", bson.D{kv("day", 1), kv("tenant", 1)}, options.Index},
+	// Imports.Clear; Adoptions.Holders goes by tenant_config.
+	{importRowsCollection, "tenant_run", bson.D{kv("tenant", 1), kv("run", 1)}, options.Index},
 	// Registry.LeftBehind.
 	{tenantsCollection, "unannounced", bson.D{kv(unannounced, 1)}, sparse},
 	{staffCollection, "unannounced", bson.D{kv(unannounced, 1)}, sparse},

@@ -134,7 +134,7 @@ func (s *Shadows) Settle(ctx context.Context, seen shadow.State, c shadow.Compar
 	}
 	update := merge(bson.D{
 		kv("$set", bson.D{kv("verdict", verdictDocOf(c.Verdict))}), kv("$unset", unset),
-	}, "$inc", countsOf(c))
+	}, "$inc", comparisonCounts(c))
 	settled, err := updateIf(ctx, s.shadows, filter, update)
 	if err != nil {
 		return false, fmt.Errorf("settle code %s: %w", seen.Code, err)
@@ -142,8 +142,8 @@ func (s *Shadows) Settle(ctx context.Context, seen shadow.State, c shadow.Compar
 	return settled, nil
 }
 
-// countsOf is what a comparison adds to the days.
-func countsOf(c shadow.Comparison) bson.D {
+// comparisonCounts is what a comparison adds to the days.
+func comparisonCounts(c shadow.Comparison) bson.D {
 	var counts bson.D
 	for _, day := range c.Standing {
 		counts = append(counts, kv("days."+string(day)+".standing", 1))

@@ -25,36 +25,44 @@ type listAnswer struct {
 // empty ID, and is the last. Temporary contact ways are not listed (page
 // 96348).
 func (c *Client) ListContactWays(ctx context.Context, tenant string, request ListContactWaysRequest) iter.Seq2[string, error] {
-	page := listPage{Limit: min(orDefault(request.PageSize, MaxPageSize), MaxPageSize)}
+	return func(yield func(string, error) bool) {
+		for cursor := ""; ; {
+			ids, next, err := c.ListContactWaysPage(ctx, tenant, request, cursor)
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for _, id := range ids {
+				if !yield(id, nil) {
+					return
+				}
+			}
+			if cursor = next; cursor == "" {
+				return
+			}
+		}
+	}
+}
+
+// ListContactWaysPage returns the page that a cursor names, "" the first one, and
+// the cursor of the next; "" after the last one.
+func (c *Client) ListContactWaysPage(ctx context.Context, tenant string, request ListContactWaysRequest, cursor string) (ids []string, next string, err error) {
+	page := listPage{Cursor: cursor, Limit: min(orDefault(request.PageSize, MaxPageSize), MaxPageSize)}
 	if !request.Start.IsZero() {
 		page.StartTime = request.Start.Unix()
 	}
 	if !request.End.IsZero() {
 		page.EndTime = request.End.Unix()
 	}
-	return func(yield func(string, error) bool) {
-		c.listFrom(ctx, tenant, page, yield)
+	answer, err := invoke[listAnswer](ctx, c, call{op: OpList, tenant: tenant}, page)
+	if err == nil && answer.NextCursor != "" && answer.NextCursor == cursor {
+		err = &push.CallError{Op: OpList, Err: fmt.Errorf("%w: the cursor does not advance", ErrMalformedAnswer)}
 	}
-}
-
-func (c *Client) listFrom(ctx context.Context, tenant string, page listPage, yield func(string, error) bool) {
-	for {
-		answer, err := invoke[listAnswer](ctx, c, call{op: OpList, tenant: tenant}, page)
-		if err == nil && answer.NextCursor != "" && answer.NextCursor == page.Cursor {
-			err = &push.CallError{Op: OpList, Err: fmt.Errorf("%w: the cursor does not advance", ErrMalformedAnswer)}
-		}
-		if err != nil {
-			yield("", err)
-			return
-		}
-		for _, way := range answer.ContactWay {
-			if !yield(way.ConfigID, nil) {
-				return
-			}
-		}
-		if answer.NextCursor == "" {
-			return
-		}
-		page.Cursor = answer.NextCursor
+	if err != nil {
+		return nil, "", err
 	}
+	for _, way := range answer.ContactWay {
+		ids = append(ids, way.ConfigID)
+	}
+	return ids, answer.NextCursor, nil
 }

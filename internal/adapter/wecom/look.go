@@ -2,7 +2,6 @@ package wecom
 
 import (
 	"context"
-	"slices"
 
 	"github.com/rollcall-dev/rollcall/internal/backstop/spot"
 )
@@ -12,22 +11,11 @@ var _ spot.Looker = (*Vendor)(nil)
 // Way returns a contact way as far as an update overwrites it; false when WeCom
 // says that there is none. Its errors are those of Exists.
 func (v *Vendor) Way(ctx context.Context, tenant, configID string) (spot.Way, bool, error) {
-	var got ContactWay
-	err := v.guard(ctx, tenant, OpGet, func() (err error) {
-		got, err = v.client.GetContactWay(ctx, tenant, configID)
-		return err
-	})
-	switch {
-	case v.gone(err, OpGet):
-		return spot.Way{}, false, nil
-	case err != nil:
+	way, known, err := v.ContactWay(ctx, tenant, configID)
+	if err != nil || !known {
 		return spot.Way{}, false, err
 	}
 	return spot.Way{
-		Users:       slices.Compact(slices.Sorted(slices.Values(got.User))),
-		Departments: got.Party,
-		Remark:      got.Remark,
-		State:       got.State,
-		SkipVerify:  got.SkipVerify,
+		Users: way.Users, Departments: way.Departments, Remark: way.Remark, State: way.State, SkipVerify: way.SkipVerify,
 	}, true, nil
 }

@@ -97,20 +97,7 @@ func (w *Ways) Add(ctx context.Context, tenant string, order contactway.Order) (
 
 // Get returns a contact way; false when WeCom says that there is none.
 func (w *Ways) Get(ctx context.Context, tenant, configID string) (contactway.Way, bool, error) {
-	var got ContactWay
-	err := w.vendor.guard(ctx, tenant, OpGet, func() (err error) {
-		got, err = w.vendor.client.GetContactWay(ctx, tenant, configID)
-		return err
-	})
-	switch {
-	case w.vendor.gone(err, OpGet):
-		return contactway.Way{}, false, nil
-	case err != nil:
-		return contactway.Way{}, false, err
-	}
-	return contactway.Way{
-		ConfigID: got.ConfigID, QRCode: got.QRCode, Kind: contactway.Kind(got.Type), Remark: got.Remark, State: got.State,
-	}, true, nil
+	return w.vendor.ContactWay(ctx, tenant, configID)
 }
 
 // Delete removes a contact way. One that WeCom does not know is removed.
@@ -132,7 +119,7 @@ func (w *Ways) List(ctx context.Context, tenant string, made contactway.Window) 
 	return func(yield func(string, error) bool) {
 		var ids []string
 		err := w.vendor.guard(ctx, tenant, OpList, func() error {
-			request := ListContactWaysRequest{Start: made.From.Truncate(time.Second), End: made.To.Add(time.Second - 1).Truncate(time.Second)}
+			request := listRequestOf(made)
 			for id, err := range w.vendor.client.ListContactWays(ctx, tenant, request) {
 				if err != nil {
 					return err

@@ -34,7 +34,10 @@ func TestWaysOnTheSim(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, there, err := ways.Get(ctx, tenant, made.ConfigID)
-	want := contactway.Way{ConfigID: made.ConfigID, QRCode: made.QRCode, Kind: contactway.Multi, Remark: "rollcall:abc", State: "s"}
+	want := contactway.Way{
+		ConfigID: made.ConfigID, QRCode: made.QRCode, Kind: contactway.Multi, Remark: "rollcall:abc", State: "s",
+		SkipVerify: true, Users: []string{"amy"},
+	}
 	if diff := cmp.Diff(want, got); diff != "" || !there || err != nil {
 		t.Errorf("get: %v, %v (-want +got):\n%s", there, err, diff)
 	}

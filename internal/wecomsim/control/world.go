@@ -22,6 +22,7 @@ func (a *api) world() map[string]endpoint {
 		"GET /corps/{corp}/ways":               a.ways,
 		"POST /corps/{corp}/ways":              a.addWays,
 		"GET /corps/{corp}/ways/{way}":         a.way,
+		"PUT /corps/{corp}/ways/{way}/users":   a.editWay,
 		"DELETE /corps/{corp}/ways/{way}":      a.removeWay,
 		"POST /load":                           a.load,
 		"POST /reset":                          a.reset,
@@ -123,6 +124,17 @@ func (a *api) way(r *http.Request) (reply, error) {
 		return nil, notFound("no contact way %q of %q", r.PathValue("way"), r.PathValue("corp"))
 	}
 	return ok(w)
+}
+
+func (a *api) editWay(r *http.Request) (reply, error) {
+	users, err := decode[[]string](r)
+	if err != nil {
+		return nil, err
+	}
+	if !a.sim.EditInConsole(r.PathValue("corp"), r.PathValue("way"), users) {
+		return nil, notFound("no contact way %q of %q", r.PathValue("way"), r.PathValue("corp"))
+	}
+	return nil, nil
 }
 
 func (a *api) removeWay(r *http.Request) (reply, error) {

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// newMigrateCommand groups what moves a company over, each from a file of its
+// own.
+func newMigrateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "migrate",
+		GroupID: groupOperator,
+		Short:   "Move a company over from another system",
+		Long: `Moves a company over from the system that kept its live QR codes until now
+(docs/migration.md).`,
+	}
+	cmd.AddCommand(
+		newMigrateImportCommand(),
+	)
+	return cmd
+}
