@@ -16,6 +16,9 @@ func newMigrateCommand() *cobra.Command {
 	}
 	cmd.AddCommand(
 		newMigrateImportCommand(),
+		newMigrateReportCommand(),
+		newMigrateLiveCommand(),
+		newMigrateShadowCommand(),
 	)
 	return cmd
 }

@@ -18,6 +18,8 @@ const (
 	RepublishLetter Action = "letter_republish" // a dead letter's event is published again
 	ReplaceLetter   Action = "letter_replace"   // another event is published in a dead letter's place
 	DiscardLetter   Action = "letter_discard"   // a dead letter is forgotten
+	GoLive          Action = "migrate_live"     // Rollcall writes a tenant's lists from now on
+	GoShadow        Action = "migrate_shadow"   // another system writes them from now on
 )
 
 // State is how far a decision is.

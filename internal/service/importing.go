@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	metricnoop "go.opentelemetry.io/otel/metric/noop"
-	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/adoption"
@@ -29,7 +25,7 @@ type ImportOrder struct {
 // ImportWays carries out an import in this process; see
 // adoption.Importer.Import.
 func ImportWays(ctx context.Context, cfg config.Config, order ImportOrder) (job adoption.Job, err error) {
-	r := &loopRole{cfg: cfg, tel: unseen()}
+	r := &loopRole{cfg: cfg, tel: telemetry.Silent()}
 	defer func() { err = errors.Join(err, r.closers.close(ctx, flushTimeout)) }()
 	if err := errors.Join(r.openStores("operator"), r.openProducer()); err != nil {
 		return adoption.Job{}, err
@@ -60,14 +56,6 @@ func (r *loopRole) readable(ctx context.Context, tenant string) error {
 		return fmt.Errorf("read the credentials of tenant %s: %w", tenant, err)
 	}
 	return nil
-}
-
-// unseen is the telemetry of a command that tells its user what happens.
-func unseen() *telemetry.Telemetry {
-	return &telemetry.Telemetry{
-		Log: slog.New(slog.DiscardHandler), Meters: metricnoop.NewMeterProvider(), Tracers: tracenoop.NewTracerProvider(),
-		Registerer: prometheus.NewRegistry(),
-	}
 }
 
 // ImportStatus returns the newest import of a tenant, and the contact ways that
