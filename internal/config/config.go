@@ -19,6 +19,7 @@ type Config struct {
 	Keeper    Keeper    `about:"The keeper: when another one takes over, and how it mends."`
 	Audit     Audit     `about:"The audit: how codes are compared with their facts, without a call to WeCom."`
 	Spot      Spot      `about:"The spot check: some codes are compared with what WeCom holds, from spare budget."`
+	Shadow    Shadow    `about:"Shadow mode: another system pushes, and a keeper compares its lists with Rollcall's."`
 	Ingress   Ingress   `about:"The HTTP side: callbacks, the API, draws. Fan-outs keep to the same pace in the keeper."`
 	API       API       `about:"The HTTP API: tokens, and how much one of them may ask for."`
 	Lane      Lane      `about:"Which codes are pushed at once and which at intervals."`

@@ -58,6 +58,7 @@ func TestDefaultsAreWhatTheDesignSays(t *testing.T) {
 		"address":          {cfg.Telemetry.HTTPAddr, ":8080"},
 		"log level":        {cfg.Telemetry.LogLevel.String(), "INFO"},
 		"log format":       {cfg.Telemetry.LogFormat, "json"},
+		"shadow settle":    {cfg.Shadow.Settle, 30 * time.Second},
 		"no token key":     {cfg.WeCom.TokenKey.Set(), false},
 	} {
 		if r.got != r.want {

@@ -91,7 +91,7 @@ func (k *keeper) open(ctx context.Context) error {
 	if k.auditing, err = newAuditing(k.cfg, k.db, k.redis, k.tel); err != nil {
 		return err
 	}
-	if k.comparer, err = NewComparer(k.db, k.meter, k.tel.Log); err != nil {
+	if k.comparer, err = NewComparer(k.cfg, k.db, k.meter, k.tel.Log); err != nil {
 		return err
 	}
 	return k.openNotifying(ctx)

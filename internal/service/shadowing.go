@@ -22,13 +22,13 @@ func newShadowDesk(db *mongostore.Database) *shadow.Desk {
 }
 
 // NewComparer puts together what compares lists, for the keeper.
-func NewComparer(db *mongostore.Database, meter metric.Meter, log *slog.Logger) (*shadow.Comparer, error) {
+func NewComparer(cfg config.Config, db *mongostore.Database, meter metric.Meter, log *slog.Logger) (*shadow.Comparer, error) {
 	observer, err := metrics.NewShadows(meter)
 	if err != nil {
 		return nil, err
 	}
 	return shadow.NewComparer(shadow.Options{
-		Store: db.Shadows(), Directory: db.Shadows(), Observer: observer, Now: time.Now, Logger: log,
+		Store: db.Shadows(), Directory: db.Shadows(), Observer: observer, Settle: cfg.Shadow.Settle, Now: time.Now, Logger: log,
 	}), nil
 }
 

@@ -3,7 +3,6 @@
 package service
 
 import (
-	"context"
 	"encoding/json"
 	"log/slog"
 	"testing"
@@ -50,19 +49,24 @@ func TestATenantInShadowModeOnARealStore(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Note: %v", err)
 	}
-	patient, err := NewComparer(s.db, noop.NewMeterProvider().Meter(""), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatalf("NewComparer: %v", err)
+	sweep := func(settle time.Duration) shadow.Compared {
+		t.Helper()
+		s.cfg.Shadow.Settle = settle
+		comparer, err := NewComparer(s.cfg, s.db, noop.NewMeterProvider().Meter(""), slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatalf("NewComparer: %v", err)
+		}
+		done, err := comparer.Sweep(t.Context())
+		if err != nil {
+			t.Fatalf("Sweep: %v", err)
+		}
+		return done
 	}
-	if done, err := patient.Sweep(t.Context()); err != nil || done != (shadow.Compared{}) {
-		t.Errorf("Sweep before the settle time = %+v, %v", done, err)
+	if done := sweep(s.cfg.Shadow.Settle); done != (shadow.Compared{}) {
+		t.Errorf("Sweep before the settle time = %+v", done)
 	}
-	later := shadow.NewComparer(shadow.Options{
-		Store: s.db.Shadows(), Directory: s.db.Shadows(), Observer: nobody{}, Now: time.Now,
-		Settle: time.Nanosecond, Logger: slog.New(slog.DiscardHandler),
-	})
-	if done, err := later.Sweep(t.Context()); err != nil || done != (shadow.Compared{Mismatched: 1}) {
-		t.Errorf("Sweep = %+v, %v", done, err)
+	if done := sweep(time.Nanosecond); done != (shadow.Compared{Mismatched: 1}) {
+		t.Errorf("Sweep = %+v", done)
 	}
 
 	got, err := MigrationReport(t.Context(), s.cfg, "acme")
@@ -82,8 +86,3 @@ func TestATenantInShadowModeOnARealStore(t *testing.T) {
 		t.Errorf("(-command line +API):\n%s", diff)
 	}
 }
-
-// nobody is told nothing.
-type nobody struct{}
-
-func (nobody) Compared(context.Context, shadow.Outcome, []shadow.Cause) {}

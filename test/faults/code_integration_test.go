@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
+	"github.com/rollcall-dev/rollcall/test/history"
 )
 
 // staffPerCode is how many people sit on a code; each on one code only.
@@ -25,7 +26,7 @@ const staffPerCode = 6
 // facts it was decided from.
 type code struct {
 	push.Ref
-	history
+	history.History
 
 	changing sync.Mutex
 	changes  uint
@@ -73,7 +74,7 @@ func (c *code) nextLocked() int {
 func (h *house) announce(ctx context.Context, c *code) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
-	c.ask(time.Now(), c.listLocked())
+	c.Ask(time.Now(), c.listLocked())
 	return h.publish(ctx, c.Ref)
 }
 
@@ -102,7 +103,7 @@ func (h *house) flipLocked(ctx context.Context, c *code, i int) error {
 	if c.online&(1<<i) != 0 {
 		presence = roster.Online
 	}
-	c.ask(time.Now(), c.listLocked())
+	c.Ask(time.Now(), c.listLocked())
 	if err := h.db.Facts().SetPresence(ctx, c.Tenant, c.staff(i), presence); err != nil {
 		return err
 	}

@@ -10,5 +10,5 @@
 // It owns its servers (a stack of its own, because it restarts them and empties
 // Redis), the processes it starts and kills, and the judgement. It refuses to
 // own what a good refresher is: that is docs/design.md, whose promises are
-// checked here. The tables as measured are in docs/faults.md.
+// checked here; whether a push was stale is for test/history to say. The tables as measured are in docs/faults.md.
 package faults

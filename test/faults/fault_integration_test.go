@@ -126,12 +126,12 @@ func runTrouble(t *testing.T, row trouble) result {
 
 	all := s.load(s.codes)
 	pause(t.Context(), time.Second)
-	before, began := s.judgeAll().pushes, time.Now()
+	before, began := s.judgeAll().Pushes, time.Now()
 	end := row.begin(s)
 	if length := row.length(); length > 0 {
 		pause(t.Context(), time.Until(began.Add(length)))
 	}
-	during := s.judgeAll().pushes - before
+	during := s.judgeAll().Pushes - before
 	end()
 	ended := time.Now()
 	all()

@@ -30,6 +30,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/wecomsim/limits"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
 	"github.com/rollcall-dev/rollcall/test/fleet"
+	"github.com/rollcall-dev/rollcall/test/history"
 )
 
 // limit is within which every code has to agree with its facts after a fault's
@@ -55,7 +56,7 @@ type house struct {
 	admin    *pulsarbus.Admin
 	codes    []*code
 	byConfig map[string]*code
-	before   judgement // of the first lists
+	before   history.Judgement // of the first lists
 }
 
 // pace is what WeCom allows a house's tenant, in windows short enough for a
@@ -197,7 +198,7 @@ func (h *house) onCall(call wecomsim.Call) {
 	if call.API != "update_contact_way" || call.ErrCode != 0 || call.Applied.IsZero() {
 		return
 	}
-	h.byConfig[call.ConfigID].take(taken{slices.Clone(call.Members), call.Version, call.Received, call.Applied})
+	h.byConfig[call.ConfigID].Take(history.Taken{Members: call.Members, Written: call.Version, Received: call.Received, Applied: call.Applied})
 }
 
 // process is one refresher or keeper.

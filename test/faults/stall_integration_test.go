@@ -89,7 +89,7 @@ func runStall(t *testing.T, row stall) result {
 	if !until(t.Context(), 30*time.Second, func() bool { stalled = h.buried(dir); return stalled != nil }) {
 		t.Fatalf("no worker ever came to %q", row.at)
 	}
-	began, before := h.died(dir), h.judgeAll().pushes
+	began, before := h.died(dir), h.judgeAll().Pushes
 	heal := h.spoil(p, cut)
 	h.each([]*code{stalled}, h.change)
 	superseded := func() bool {
@@ -101,7 +101,7 @@ func runStall(t *testing.T, row stall) result {
 			stalled.Code, h.holdsNewest(stalled), h.recordDiffers(t.Context(), stalled), h.brokerView())
 	}
 	h.must(os.WriteFile(filepath.Join(dir, freedFile), nil, 0o600))
-	released, during := time.Now(), h.judgeAll().pushes-before
+	released, during := time.Now(), h.judgeAll().Pushes-before
 	pause(t.Context(), time.Second) // without the broker nothing sets right what it does now
 	heal()
 	out := h.settle(row.String(), released)

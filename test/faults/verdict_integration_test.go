@@ -13,6 +13,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/test/history"
 )
 
 // result is one line of a table.
@@ -40,7 +41,7 @@ func (h *house) settle(row string, since time.Time) result {
 	}
 	out.converged = time.Since(since)
 	j := h.judgeAll()
-	out.pushes, out.extra, out.stale = j.pushes-h.before.pushes, j.extra-h.before.extra, j.stale
+	out.pushes, out.extra, out.stale = j.Pushes-h.before.Pushes, j.Extra-h.before.Extra, j.Stale
 	for _, story := range out.stale {
 		h.Errorf("%s: a stale push:%s", row, story)
 	}
@@ -50,13 +51,13 @@ func (h *house) settle(row string, since time.Time) result {
 	return out
 }
 
-func (h *house) judgeAll() judgement {
-	var sum judgement
+func (h *house) judgeAll() history.Judgement {
+	var sum history.Judgement
 	for _, c := range h.codes {
-		j := c.judge()
-		sum.pushes += j.pushes
-		sum.extra += j.extra
-		sum.stale = append(sum.stale, j.stale...)
+		j := c.Judge(time.Time{})
+		sum.Pushes += j.Pushes
+		sum.Extra += j.Extra
+		sum.Stale = append(sum.Stale, j.Stale...)
 	}
 	return sum
 }
@@ -143,7 +144,7 @@ func (h *house) recordDiffers(ctx context.Context, c *code) string {
 		return fmt.Sprintf("the record says %v, the facts ask for %v", record.Committed.Members, verdict.Members)
 	}
 	if n := len(record.Intents); n > 0 {
-		return fmt.Sprintf("%d intents are open, the last until %s", n, clock(record.Intents[n-1].Deadline))
+		return fmt.Sprintf("%d intents are open, the last until %s", n, record.Intents[n-1].Deadline.Format("15:04:05.000"))
 	}
 	if !facts.Code.Family.Rotates() {
 		return ""
