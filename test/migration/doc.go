@@ -1,5 +1,8 @@
-// Package migration imports a company from a simulated WeCom into real MongoDB,
-// by processes that are killed.
+// Package migration moves a company over, on real servers: it imports its contact
+// ways from a simulated WeCom by processes that are killed, and rehearses the way
+// from an old system to live and back under load.
 //
-// It owns no rule of an import: those are in package adoption.
+// It owns the old system, which pushes partial views, and the truth by which the
+// report and the switch are judged. It owns no rule of an import or of shadow mode:
+// those are in packages adoption and shadow.
 package migration
