@@ -69,7 +69,6 @@ func switchMode(cmd *cobra.Command, tenant string, order service.SwitchOrder, do
 	}
 	order.Tenant = tenant
 	order.Progress = progressTo(cmd.ErrOrStderr())
-	began := time.Now()
 	switched, err := service.SwitchMode(cmd.Context(), cfg, order)
 	if err != nil {
 		return fmt.Errorf("switch tenant %s to %s: %w", tenant, order.Mode, err)
@@ -78,7 +77,7 @@ func switchMode(cmd *cobra.Command, tenant string, order service.SwitchOrder, do
 		return say(cmd.OutOrStdout(), fmt.Sprintf("Tenant %s is in mode %s already.", tenant, order.Mode))
 	}
 	if order.Mode == roster.Shadow {
-		if err := landed(cmd, cfg, began); err != nil {
+		if err := landed(cmd, cfg, time.Now()); err != nil {
 			return err
 		}
 	}
@@ -86,7 +85,8 @@ func switchMode(cmd *cobra.Command, tenant string, order service.SwitchOrder, do
 }
 
 // landed waits until every call that was announced before the switch has landed,
-// or never will.
+// or never will. It counts from when all codes have been given to the refreshers:
+// a refresh that read the facts right before the switch announces its call after.
 func landed(cmd *cobra.Command, cfg config.Config, switched time.Time) error {
 	left := time.Until(switched.Add(cfg.WeCom.CallTimeout + cfg.Refresher.IntentMargin))
 	if left <= 0 {

@@ -113,6 +113,34 @@ func TestARepeatAnnouncesWhatWasNot(t *testing.T) {
 	}
 }
 
+// A switch to the mode that a tenant has is none, also when it announces what an
+// earlier write did not: the term stays, and with it what is known of WeCom.
+func TestASwitchIsOneOnce(t *testing.T) {
+	r := newRig(t)
+	to := func(mode roster.Mode) registry.TenantEdit {
+		return registry.TenantEdit{Tenant: "acme", Mode: registry.To(mode)}
+	}
+	wantTerm := func(want int64) {
+		t.Helper()
+		if got, err := r.facts.Tenant(r.ctx, "acme"); err != nil || got.Term != want {
+			t.Errorf("%+v, %v; want term %d", got, err, want)
+		}
+	}
+	if out, err := r.ChangeTenant(r.ctx, to(roster.Live), "why"); err != nil || out.Changed {
+		t.Errorf("to the mode of a tenant that never had another: %+v, %v", out, err)
+	}
+	wantTerm(0)
+	r.announced.err = errAway
+	if _, err := r.ChangeTenant(r.ctx, to(roster.Shadow), "why"); err == nil {
+		t.Error("a switch that could not be announced is done")
+	}
+	r.announced.err = nil
+	if out, err := r.ChangeTenant(r.ctx, to(roster.Shadow), "why"); err != nil || out.Changed || out.Published != registry.ByFanOut {
+		t.Errorf("the repeat: %+v, %v; want it announced", out, err)
+	}
+	wantTerm(1)
+}
+
 // A fact that cannot be stored is announced to nobody.
 func TestNothingIsAnnouncedThatIsNotStored(t *testing.T) {
 	for calls := range 4 {

@@ -18,6 +18,7 @@ func (r *Registry) PutTenant(ctx context.Context, edit TenantEdit, why string) (
 		return Outcome{}, err
 	}
 	out := Outcome{Created: err != nil, Published: Nowhere}
+	edit.Mode = switchOf(before.Mode, edit.Mode)
 	after := edit.Of(before.Tenant)
 	if err := checkTenant(after); err != nil {
 		return Outcome{}, err
@@ -32,6 +33,18 @@ func (r *Registry) PutTenant(ctx context.Context, edit TenantEdit, why string) (
 	}
 	return r.tenantFanOut(ctx, out, edit.Tenant, why, stamp)
 }
+
+// switchOf is a change of a tenant's mode, unless he has that mode already: a new
+// term makes all that is known of WeCom's lists worthless.
+func switchOf(before roster.Mode, edit Change[roster.Mode]) Change[roster.Mode] {
+	if after, given := edit.Value(); given && modeOf(after) == modeOf(before) {
+		return Change[roster.Mode]{}
+	}
+	return edit
+}
+
+// modeOf is a tenant's mode: he inherits none.
+func modeOf(mode roster.Mode) roster.Mode { return cmp.Or(mode, roster.Live) }
 
 // ChangeTenant is PutTenant of one that is there; ErrUnknownTenant.
 func (r *Registry) ChangeTenant(ctx context.Context, edit TenantEdit, why string) (Outcome, error) {

@@ -41,8 +41,9 @@ func (e *NotReadyError) Error() string {
 
 // SwitchMode switches a tenant's mode and waits until each of its codes has been
 // given to the refreshers once since. It reports false when the tenant has the
-// mode already. The switch is in the facts: no process has to be told, and an
-// event that is under way decides by whichever mode it reads.
+// mode already; a switch that nobody was told of, because its process died, is
+// told and waited for. The switch is in the facts: no process has to be told, and
+// an event that is under way decides by whichever mode it reads.
 func SwitchMode(ctx context.Context, cfg config.Config, order SwitchOrder) (bool, error) {
 	switched := false
 	err := withMongo(ctx, cfg, func(db *mongostore.Database) error {
@@ -52,7 +53,7 @@ func SwitchMode(ctx context.Context, cfg config.Config, order SwitchOrder) (bool
 			}
 		}
 		out, err := decide(ctx, db, order)
-		if err != nil || !out.Changed {
+		if err != nil || out.Published != registry.ByFanOut {
 			return err
 		}
 		switched = true
