@@ -52,7 +52,7 @@ func TestATenantIsSwitchedThereAndBack(t *testing.T) {
 	wantLines(t, h.rollcall(false, "migrate", "live", "acme"), "Tenant acme is in mode live already.")
 
 	out := h.rollcall(false, "migrate", "shadow", "acme", "--by", "ann", "--reason", "a rehearsal")
-	wantLines(t, out, "codes given to the refreshers: 3 of 3", "waiting 600ms", "Rollcall pushes nothing for tenant acme any more; the other system may.")
+	wantLines(t, out, "codes given to the refreshers: 3 of 3", "for calls that may be under way", "Rollcall pushes nothing for tenant acme any more; the other system may.")
 	job, _, err := h.db.FanOuts().Job(t.Context(), "acme")
 	h.must(err)
 	if since := time.Since(job.Finished); since < landing {
