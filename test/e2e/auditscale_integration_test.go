@@ -23,7 +23,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
 )
 
-var auditCodes = flag.Int("codes", 20_000, "codes of the audit at scale")
+var auditCodes = flag.Int("codes", 10_000, "codes of the audit at scale")
 
 // A pass over many codes finds each of a few faults and nothing else, without a
 // vendor call. Its rate is told for a core of its own: what the stand-in for

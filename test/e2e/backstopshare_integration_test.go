@@ -19,23 +19,16 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/wecomsim/ledger"
 )
 
-var backstopFull = flag.Bool("backstop-full", false, "measure the backstop's share in long phases, and hold it to the limit that users are promised")
+var backstopFull = flag.Bool("backstop-full", false, "measure what the backstop takes from live changes; minutes")
 
-// shareForm is how long and how strictly the backstop's share is measured.
-type shareForm struct {
-	pairs int
-	phase time.Duration
-	limit float64 // of p95 with the backstop to p95 without
-}
-
-func chosenShareForm() shareForm {
-	if *backstopFull {
-		return shareForm{pairs: 5, phase: 15 * time.Second, limit: 1.1}
-	}
-	// Two short phases on a busy machine: this only tells an audit that lets
-	// nobody else through.
-	return shareForm{pairs: 2, phase: 6 * time.Second, limit: 2}
-}
+// The backstop's share is measured in pairs of phases, without and with it, and
+// may be measured three times: the machine has other things to do.
+const (
+	sharePairs = 5
+	sharePhase = 15 * time.Second
+	shareLimit = 1.1 // of p95 with the backstop to p95 without
+	shareTries = 3
+)
 
 const (
 	shareTenants = 10
@@ -48,7 +41,9 @@ const (
 // about a hundredth and dirty codes are mended: live changes are hardly slower
 // than with a keeper that does none of it. Phases with and without alternate.
 func TestTheBackstopTakesNoMoreThanItsShare(t *testing.T) {
-	form := chosenShareForm()
+	if !*backstopFull {
+		t.Skip("it takes minutes: make test-backstop runs it")
+	}
 	h := newHouse(t, wecomsim.Options{})
 	for i := range shareTenants {
 		h.tenant(fmt.Sprint("t", i))
@@ -73,22 +68,22 @@ func TestTheBackstopTakesNoMoreThanItsShare(t *testing.T) {
 	h.refresher("r1")
 	h.load(2 * time.Second) // and once to get warm
 	var ratios, with, without []float64
-	for range 3 {
+	for range shareTries {
 		with, without, ratios = nil, nil, nil
-		for range form.pairs {
-			off, on := h.phase(form, func(c *config.Config) { c.Audit.Rate, c.Spot.Share = 1, 0 }), h.phase(form, func(*config.Config) {})
+		for range sharePairs {
+			off, on := h.phase(func(c *config.Config) { c.Audit.Rate, c.Spot.Share = 1, 0 }), h.phase(func(*config.Config) {})
 			without, with = append(without, off), append(with, on)
 			ratios = append(ratios, on/off)
 		}
-		if median(ratios) <= form.limit {
+		if median(ratios) <= shareLimit {
 			break
 		}
 	}
 	looks, gets := h.calls("update_contact_way"), h.calls("get_contact_way")
 	t.Logf("p95 from event to config, ms: without %.0f (%.0f), with %.0f (%.0f), ratio %.2f (%.2f); %d pushes, %d calls of the spot check",
 		median(without), without, median(with), with, median(ratios), ratios, looks, gets)
-	if got := median(ratios); got > form.limit {
-		t.Errorf("live changes take %.2f times as long beside the backstop; want %.2f at most", got, form.limit)
+	if got := median(ratios); got > shareLimit {
+		t.Errorf("live changes take %.2f times as long beside the backstop; want %.2f at most", got, shareLimit)
 	}
 	if gets == 0 {
 		t.Error("the spot check asked about nothing")
@@ -102,7 +97,7 @@ func median(values []float64) float64 {
 
 // phase loads the house beside a keeper and returns the p95 of the time from
 // event to config, in milliseconds.
-func (h *house) phase(form shareForm, edit func(*config.Config)) float64 {
+func (h *house) phase(edit func(*config.Config)) float64 {
 	h.Helper()
 	cfg := h.cfg
 	cfg.Audit.Every, cfg.Audit.Bound = time.Second, 10*time.Second
@@ -115,7 +110,7 @@ func (h *house) phase(form shareForm, edit func(*config.Config)) float64 {
 		c := stocked(n, shareTenants, 50)
 		h.must(h.db.Dirty().Mark(h.Context(), push.Mark{Ref: push.Ref{Tenant: c.Tenant, Code: c.ID}, Reason: reason.Transient, Due: time.Now()}))
 	}
-	p95 := h.load(form.phase)
+	p95 := h.load(sharePhase)
 	stop()
 	h.must(<-ended)
 	return p95
