@@ -86,6 +86,13 @@ test-quota: $(STACK) ## exact counters, fan-outs, draws and walls, in full, with
 test-keeper: $(STACK) ## kill and freeze keepers in the middle of their sweeps, ten times
 	$(STACK) run -- go test -v -count=1 -timeout 15m -tags integration $(TEST_FLAGS) $(KEEPER) -full
 
+.PHONY: test-backstop
+test-backstop: $(STACK) ## what no event follows, the audit at scale and beside live load, the spot check's interval, a company that moves over
+	go test -v -count=1 -run 'Interval' $(TEST_FLAGS) ./internal/backstop/spot
+	ROLLCALL_STACK_MONGO_MEMORY=-Xmx4g $(STACK) run -- go test -v -count=1 -timeout 40m -tags integration \
+		-run 'NoEvent|AuditAtScale|Backstop' $(TEST_FLAGS) ./test/e2e -codes 200000 -backstop-full
+	$(STACK) run -- go test -v -count=1 -timeout 10m -tags integration $(TEST_FLAGS) ./test/migration
+
 .PHONY: test-overload
 test-overload: $(STACK) ## a storm of a blocked tenant, and Redis gone for a minute, in full; LONG=1: WeCom's real hour (1.5 h)
 	$(STACK) run -- go test -v -count=1 -timeout $(if $(LONG),4h,25m) -tags integration $(TEST_FLAGS) $(OVERLOAD) $(if $(LONG),-long,-full)

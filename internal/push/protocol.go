@@ -3,6 +3,7 @@ package push
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -226,6 +227,9 @@ func (a *attempt) settled(ctx context.Context) Outcome {
 	}
 	if a.verdict.Hash != a.record.Committed.Hash || len(a.record.Intents) > 0 {
 		return nil
+	}
+	if !slices.Equal(a.verdict.Members, a.record.Committed.Members) {
+		return nil // the record contradicts itself: it says nothing
 	}
 	if err := a.Budget.GiveBack(ctx, a.ref); err != nil {
 		return a.storeDown("give back a slot", err)

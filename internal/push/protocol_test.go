@@ -136,6 +136,19 @@ func TestSameListIsNotPushedAgain(t *testing.T) {
 	}
 }
 
+func TestARecordThatContradictsItselfIsNotTrusted(t *testing.T) {
+	r := newRig(t, roster.Native)
+	r.want(push.Done{Reason: reason.Pushed})
+	record := r.store.Record(r.ref)
+	record.Committed.Members = []string{"ann", "zoe"} // beside the hash of ann, bob and cyd
+	r.store.PutRecord(r.ref, record)
+	r.want(push.Done{Reason: reason.Pushed})
+	if got := r.store.Record(r.ref).Committed.Members; len(got) != 3 {
+		t.Errorf("committed %v; want the list that was pushed", got)
+	}
+	r.want(push.Done{Reason: reason.Unchanged})
+}
+
 func TestOpenIntentForcesAPush(t *testing.T) {
 	r := newRig(t, roster.Native)
 	r.want(push.Done{Reason: reason.Pushed})

@@ -15,6 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -118,11 +119,7 @@ func TestWhatNoEventFollowsIsFoundAndMended(t *testing.T) {
 		}
 		return all
 	})
-	eventually(t, 60*time.Second, "the dirty set is empty", func() bool {
-		left, err := h.db.Dirty().List(t.Context(), push.Ref{}, 1)
-		h.must(err)
-		return len(left) == 0
-	})
+	h.wantNothingDirty()
 	gets := h.calls("get_contact_way") - before
 	out := table.NewWriter()
 	out.SetStyle(table.StyleLight)
@@ -136,6 +133,23 @@ func TestWhatNoEventFollowsIsFoundAndMended(t *testing.T) {
 	}
 	t.Logf("\n%s\nthe bound is %v, a pass every %v, every code is asked about in each\nvendor calls to find the %d faults of the audit: 0; of the spot check, for %d faults: %d get_contact_way in %v",
 		out.Render(), auditBound, auditEvery, len(faults)-bySpot, bySpot, gets, time.Since(seeded).Round(time.Second))
+}
+
+// wantNothingDirty waits until every dirty code agrees with its facts.
+func (h *house) wantNothingDirty() {
+	h.Helper()
+	var left []mongostore.DirtyEntry
+	defer func() {
+		for _, e := range left {
+			h.Logf("still dirty: %+v", e)
+		}
+	}()
+	eventually(h.T, 60*time.Second, "the dirty set is empty", func() bool {
+		var err error
+		left, err = h.db.Dirty().List(h.Context(), push.Ref{}, 10)
+		h.must(err)
+		return len(left) == 0
+	})
 }
 
 // foundBy reports that a fault is found, by whom it is to be found.

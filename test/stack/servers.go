@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ const (
 	pulsarMemory    = "-Xms256m -Xmx768m -XX:MaxDirectMemorySize=512m"
 	pulsarCollector = "-XX:+UseSerialGC"
 	mongoMemory     = "-Xmx768m"
+	// EnvMongoMemory replaces the stand-in's memory option: all documents are in
+	// it, and a test with hundreds of thousands says so.
+	EnvMongoMemory = "ROLLCALL_STACK_MONGO_MEMORY"
 )
 
 // servers builds the parts of one stack.
@@ -140,7 +144,7 @@ func (s *servers) mongoCommand(ctx context.Context) (*exec.Cmd, error) {
 	if err := os.WriteFile(launcher, mongoLauncher, 0o600); err != nil {
 		return nil, fmt.Errorf("write the launcher of the MongoDB stand-in: %w", err)
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), "java", mongoMemory,
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "java", cmp.Or(os.Getenv(EnvMongoMemory), mongoMemory),
 		"-cp", filepath.Join(home, "lib", "*"), launcher, loopback, strconv.Itoa(s.ports.Mongo))
 	cmd.Dir = data
 	return cmd, nil
