@@ -24,13 +24,15 @@ var _ audit.Passes = (*Passes)(nil)
 // Passes returns the keeper of the audit's pass.
 func (d *Database) Passes() *Passes { return &Passes{d.db.Collection(auditsCollection)} }
 
-// passDoc is the document of the collection audits.
+// passDoc is the document of the collection audits. Every change sets all of its
+// fields, the zero ones too: an end that is left out would stay that of the pass
+// before.
 type passDoc struct {
 	ID        string           `bson:"_id"`
 	Number    int64            `bson:"number"`
 	Version   int64            `bson:"version"`
-	Begun     time.Time        `bson:"begun,omitempty"`
-	Ended     time.Time        `bson:"ended,omitempty"`
+	Begun     time.Time        `bson:"begun"`
+	Ended     time.Time        `bson:"ended"`
 	Stage     audit.Stage      `bson:"stage"`
 	Frontier  string           `bson:"frontier"`
 	Exhausted bool             `bson:"exhausted"`
@@ -42,8 +44,8 @@ type passDoc struct {
 
 type summaryDoc struct {
 	Number int64            `bson:"number"`
-	Begun  time.Time        `bson:"begun,omitempty"`
-	Ended  time.Time        `bson:"ended,omitempty"`
+	Begun  time.Time        `bson:"begun"`
+	Ended  time.Time        `bson:"ended"`
 	Tally  map[string]int64 `bson:"tally"`
 }
 

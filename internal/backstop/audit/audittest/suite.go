@@ -55,6 +55,10 @@ func passKept(t *testing.T, p audit.Passes) {
 	accepted(p.Swap(t.Context(), want))
 	want.Version = 2
 	wantPass(t, p, want)
+	want.Number, want.Ended = want.Number+1, time.Time{} // the next one is under way
+	accepted(p.Swap(t.Context(), want))
+	want.Version = 3
+	wantPass(t, p, want)
 }
 
 func wantPass(t *testing.T, p audit.Passes, want audit.Pass) {
