@@ -105,11 +105,12 @@ func landed(cmd *cobra.Command, cfg config.Config, switched time.Time) error {
 	}
 }
 
-// progressTo tells how far a fan-out is, whenever that has changed.
+// progressTo tells how far a fan-out is, whenever that has changed. While its codes
+// are being listed there is nothing to tell yet.
 func progressTo(w io.Writer) func(fanout.Job) {
 	told := -1
 	return func(job fanout.Job) {
-		if job.Released == told {
+		if job.State == fanout.Pending || job.Released == told {
 			return
 		}
 		told = job.Released

@@ -237,7 +237,7 @@ func (r *rehearsal) updates(since time.Time) func(func(ledger.Entry) bool) {
 func (r *rehearsal) wantNoCallSince(quiet time.Time) {
 	r.Helper()
 	calls := slices.Collect(r.updates(quiet))
-	for _, e := range calls {
+	for _, e := range calls[:min(3, len(calls))] {
 		r.Errorf("Rollcall pushes %s in shadow mode, %v after it may", e.ConfigID, e.Received.Sub(quiet))
 	}
 	r.Logf("shadow again: %d update calls of Rollcall's in %v under load", len(calls), time.Since(quiet).Round(time.Millisecond))
