@@ -17,8 +17,9 @@ type Entry struct {
 	// reason.TimeChange.
 	Reason   reason.Reason
 	Due      time.Time
-	Attempts int    // times that it was released or put off before
-	Version  string // changes with all that happens to the entry
+	Released time.Time // when the broker had its event last; zero: never
+	Attempts int       // times that it was released or put off before
+	Version  string    // changes with all that happens to the entry
 }
 
 // DueSet holds codes of which an event has to be published at some time: the

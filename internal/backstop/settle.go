@@ -22,6 +22,9 @@ type SettlerOptions struct {
 	// Confirm is how long after its event a code is looked at; it doubles with
 	// every further attempt.
 	Confirm time.Duration
+	// Patience is how long after its event a code that differs may still be at
+	// work on: a refresher holds it no longer without marking it again.
+	Patience time.Duration
 	// Batch is how many codes are read at once, Batches how often in one sweep.
 	Batch, Batches int
 	Now            func() time.Time
@@ -45,7 +48,7 @@ func NewSettler(set DirtySet, checker Checker, opts SettlerOptions) *Settler {
 // Settled is what one sweep did, in codes.
 type Settled struct {
 	Agreed   int // out of the set
-	Waiting  int // looked at later: a slot, a lane or a backoff is not over
+	Waiting  int // looked at later: a slot, a lane or a backoff is not over, or a refresher may hold it
 	Repeated int // to be published again
 }
 
@@ -86,7 +89,7 @@ func (s *Settler) settle(ctx context.Context, entries []Entry, out *Settled) err
 		switch f := findings[i]; {
 		case f.Agrees():
 			agreed = append(agreed, e)
-		case f.Waits != "":
+		case f.Waits != "" || !f.Hopeless() && now.Sub(e.Released) < s.opts.Patience:
 			waiting = append(waiting, Timed{e, now.Add(doubled(s.opts.Confirm, e.Attempts, longestConfirm))})
 		default:
 			again = append(again, Timed{e, now.Add(s.repeatAfter(f.Kind, e.Attempts))})

@@ -22,7 +22,7 @@ type wholeSet struct{ *pushtest.Dirty }
 func entriesOf(all []pushtest.Entry) []backstop.Entry {
 	out := make([]backstop.Entry, 0, len(all))
 	for _, e := range all {
-		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Due: e.Due, Attempts: e.Attempts, Version: e.Version})
+		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Due: e.Due, Released: e.Released, Attempts: e.Attempts, Version: e.Version})
 	}
 	return out
 }
@@ -92,7 +92,10 @@ func (c checker) Confirm(_ context.Context, refs []push.Ref) ([]audit.Finding, e
 	return out, c.err
 }
 
-const confirm = 30 * time.Second
+const (
+	confirm  = 30 * time.Second
+	patience = 2 * time.Minute
+)
 
 // settleRig releases what waits and what is to mend, and settles.
 type settleRig struct {
@@ -114,7 +117,7 @@ func newSettleRig(t *testing.T) *settleRig {
 		TenantRate: 20, TotalRate: 100, Parallel: 4, Now: r.clock.Now, Logger: slog.New(slog.DiscardHandler),
 	})
 	r.settler = backstop.NewSettler(r.set, r.checker, backstop.SettlerOptions{
-		Confirm: confirm, Batch: 3, Batches: 100, Now: r.clock.Now, Logger: slog.New(slog.DiscardHandler),
+		Confirm: confirm, Patience: patience, Batch: 3, Batches: 100, Now: r.clock.Now, Logger: slog.New(slog.DiscardHandler),
 	})
 	return r
 }
@@ -158,15 +161,17 @@ func TestACodeLeavesTheSetWhenItAgrees(t *testing.T) {
 	}
 	r.settle(backstop.Settled{}) // it is too early
 	now := r.clock.Advance(confirm)
-	r.settle(backstop.Settled{Agreed: 1, Waiting: 1, Repeated: 2})
+	r.settle(backstop.Settled{Agreed: 1, Waiting: 2, Repeated: 1}) // a refresher may hold who differs
 	if got := r.entry("waits"); !got.Confirm.Equal(now.Add(2 * confirm)) {
 		t.Errorf("who waits is looked at at %v; want after %v", got.Confirm, 2*confirm)
 	}
-	if got := r.entry("differs"); got.State != push.DirtyRepair || !got.Due.Equal(now.Add(confirm)) || got.Attempts != 1 {
-		t.Errorf("who differs: %+v; want something to mend, due after %v", got, confirm)
-	}
 	if got := r.entry("unknown"); !got.Due.Equal(now.Add(time.Hour)) {
 		t.Errorf("a code that is not there is due at %v; want in an hour", got.Due)
+	}
+	now = r.clock.Advance(patience)
+	r.settle(backstop.Settled{Waiting: 1, Repeated: 1})
+	if got := r.entry("differs"); got.State != push.DirtyRepair || !got.Due.Equal(now.Add(confirm)) || got.Attempts != 1 {
+		t.Errorf("who differs: %+v; want something to mend, due after %v", got, confirm)
 	}
 	if _, there, _ := r.dirty.Get(t.Context(), push.Ref{Tenant: "acme", Code: "agrees"}); there {
 		t.Error("who agrees is still dirty")

@@ -24,6 +24,8 @@ const (
 	settleBatch   = 500
 	settleBatches = 20
 	censusEvery   = 30 * time.Second
+	// settleMargin is for an event that waits in line, beside its longest hold.
+	settleMargin = 5 * time.Second
 	// auditOpen chunks may wait for their second look; a chunk that is older
 	// than the bound and this counts as abandoned.
 	auditOpen     = 64
@@ -70,7 +72,7 @@ func (a *auditing) walker(cfg config.Config, db *mongostore.Database, sampler au
 func (a *auditing) settler(cfg config.Config, dirty backstop.DirtySet, log *slog.Logger) *backstop.Settler {
 	confirmer := audit.NewConfirmer(a.looks, a.standing, a.slots, laneRules(cfg), time.Now)
 	return backstop.NewSettler(dirty, confirmer, backstop.SettlerOptions{
-		Confirm: cfg.Keeper.Confirm, Batch: settleBatch, Batches: settleBatches, Now: time.Now, Logger: log,
+		Confirm: cfg.Keeper.Confirm, Patience: cfg.Refresher.ParkAfter + cfg.Refresher.MaxHold + settleMargin, Batch: settleBatch, Batches: settleBatches, Now: time.Now, Logger: log,
 	})
 }
 

@@ -31,7 +31,7 @@ func (d dirtySet) Unconfirmed(ctx context.Context, now time.Time, limit int) ([]
 func entriesOf(all []mongostore.DirtyEntry) []backstop.Entry {
 	out := make([]backstop.Entry, 0, len(all))
 	for _, e := range all {
-		entry := backstop.Entry{Ref: e.Ref, Due: e.Due, Attempts: e.Attempts, Version: e.Version}
+		entry := backstop.Entry{Ref: e.Ref, Due: e.Due, Released: e.Released, Attempts: e.Attempts, Version: e.Version}
 		if len(e.Reasons) > 0 {
 			entry.Reason = e.Reasons[0]
 		}

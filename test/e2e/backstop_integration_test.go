@@ -38,6 +38,7 @@ const (
 func (h *house) watchful() {
 	h.cfg.Audit.Bound, h.cfg.Audit.Every, h.cfg.Audit.Rate, h.cfg.Audit.Chunk = auditBound, auditEvery, 2000, 50
 	h.cfg.Spot.Share, h.cfg.Spot.Settle = 1, 100*time.Millisecond
+	h.cfg.Refresher.ParkAfter, h.cfg.Refresher.MaxHold = time.Second, time.Second // a released code is given up on after these
 }
 
 // seededFault is something that no event follows.

@@ -60,7 +60,7 @@ func (k *keeper) begin() {
 		TenantRate: 2, TotalRate: 3, Parallel: 1, Now: k.now, Logger: slog.New(slog.DiscardHandler),
 	})
 	k.settler = backstop.NewSettler(dirty, checkerOf{k}, backstop.SettlerOptions{
-		Confirm: confirmAfter, Batch: 4, Batches: 2, Now: k.now, Logger: slog.New(slog.DiscardHandler),
+		Confirm: confirmAfter, Patience: confirmAfter, Batch: 4, Batches: 2, Now: k.now, Logger: slog.New(slog.DiscardHandler),
 	})
 	k.marker = backstop.NewMarker(recordsOf{k.w}, dirty, backstop.MarkerOptions{
 		Margin: k.w.profile.margin + 2*k.w.profile.skew, WholeEvery: time.Second, Parallel: 1, Now: k.w.clock.Now,
@@ -129,7 +129,7 @@ func (d dirtyOf) Unconfirmed(ctx context.Context, now time.Time, limit int) ([]b
 func entriesOf(all []pushtest.Entry) []backstop.Entry {
 	out := make([]backstop.Entry, 0, len(all))
 	for _, e := range all {
-		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Due: e.Due, Attempts: e.Attempts, Version: e.Version})
+		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Due: e.Due, Released: e.Released, Attempts: e.Attempts, Version: e.Version})
 	}
 	return out
 }

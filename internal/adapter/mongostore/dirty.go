@@ -29,6 +29,7 @@ type DirtyEntry struct {
 	Detail    string          // of the last mark
 	State     push.DirtyState
 	Due       time.Time // the earliest of the marks since it was postponed; zero once released
+	Released  time.Time // when the broker had its event last; zero: never
 	Confirm   time.Time // when a released code is looked at
 	FirstSeen time.Time
 	LastSeen  time.Time // of the last mark
@@ -47,7 +48,8 @@ type dirtyDoc struct {
 	Reasons   []reason.Reason `bson:"reasons"`
 	Detail    string          `bson:"detail"`
 	State     push.DirtyState `bson:"state"`
-	Due       time.Time       `bson:"due,omitempty"`     // not of a released one
+	Due       time.Time       `bson:"due,omitempty"` // not of a released one
+	Released  time.Time       `bson:"released,omitempty"`
 	Confirm   time.Time       `bson:"confirm,omitempty"` // of a released one
 	FirstSeen time.Time       `bson:"first_seen"`
 	LastSeen  time.Time       `bson:"last_seen"`
@@ -63,6 +65,7 @@ func (d dirtyDoc) entry() DirtyEntry {
 		Detail:    d.Detail,
 		State:     d.State,
 		Due:       utc(d.Due),
+		Released:  utc(d.Released),
 		Confirm:   utc(d.Confirm),
 		FirstSeen: utc(d.FirstSeen),
 		LastSeen:  utc(d.LastSeen),
@@ -222,7 +225,7 @@ type Seen struct {
 func (d *Dirty) Release(ctx context.Context, seen ...Seen) (int, error) {
 	return d.change(ctx, "release", seen, func(s Seen) bson.D {
 		return bson.D{
-			kv("$set", bson.D{kv("state", push.DirtyReleased), kv("confirm", s.At), kv("version", newVersion())}),
+			kv("$set", bson.D{kv("state", push.DirtyReleased), kv("released", d.now()), kv("confirm", s.At), kv("version", newVersion())}),
 			kv("$unset", bson.D{kv("due", "")}),
 			kv("$inc", bson.D{kv("attempts", 1)}),
 		}

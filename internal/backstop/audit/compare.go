@@ -38,10 +38,10 @@ type Finding struct {
 func (f Finding) Agrees() bool { return f.Kind == "" && f.Waits == "" }
 
 // Lost reports a difference that nobody is known to come back to.
-func (f Finding) Lost() bool { return f.Kind != "" && f.Waits == "" && !f.hopeless() }
+func (f Finding) Lost() bool { return f.Kind != "" && f.Waits == "" && !f.Hopeless() }
 
-// hopeless reports facts that no refresh can be decided from.
-func (f Finding) hopeless() bool {
+// Hopeless reports facts that no refresh can be decided from.
+func (f Finding) Hopeless() bool {
 	switch f.Kind {
 	case reason.InvalidFacts, reason.UnknownTenant, reason.UnknownCode, reason.WrongTenant:
 		return true

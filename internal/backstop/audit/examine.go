@@ -67,7 +67,7 @@ func (w *Walker) examine(ctx context.Context, v *visit, looks []Look) error {
 		for _, staff := range f.Missing {
 			missing = append(missing, Finding{Ref: f.Ref, Kind: reason.StaffMissing, Detail: "the code names " + staff + ", who is not there"})
 		}
-		if f.Lost() || f.hopeless() {
+		if f.Lost() || f.Hopeless() {
 			v.suspects[f.Ref] = suspect{same: f.same, looks: 1}
 			continue
 		}
@@ -167,13 +167,13 @@ func (w *Walker) second(ctx context.Context, v *visit, refs []push.Ref) error {
 	for _, look := range looks {
 		f := Compare(look, w.opts.Lanes, now)
 		before := v.suspects[f.Ref]
-		if (f.Lost() || f.hopeless()) && f.same != before.same && before.looks < maxAgain {
+		if (f.Lost() || f.Hopeless()) && f.same != before.same && before.looks < maxAgain {
 			v.suspects[f.Ref] = suspect{same: f.same, looks: before.looks + 1}
 			continue
 		}
 		delete(v.suspects, f.Ref)
 		switch {
-		case f.hopeless() && !errors.Is(look.Wrong, push.ErrUnknownCode): // else it was removed meanwhile
+		case f.Hopeless() && !errors.Is(look.Wrong, push.ErrUnknownCode): // else it was removed meanwhile
 			hopeless = append(hopeless, f)
 		case f.Lost():
 			marks = append(marks, push.Mark{Ref: f.Ref, Reason: f.Kind, Detail: f.Detail, Due: now})

@@ -20,6 +20,7 @@ type Entry struct {
 	Detail    string          // of the last mark
 	State     push.DirtyState
 	Due       time.Time // the earliest of the marks since it was postponed; zero once released
+	Released  time.Time // when the broker had its event last; zero: never
 	Confirm   time.Time // when a released code is looked at
 	FirstSeen time.Time
 	LastSeen  time.Time
@@ -144,7 +145,7 @@ func (e Entry) dueBy(now time.Time) bool { return !e.Due.IsZero() && !e.Due.Afte
 // by its Confirm.
 func (d *Dirty) Release(_ context.Context, seen ...Entry) (int, error) {
 	return d.change(seen, func(e *Entry, s Entry) {
-		e.State, e.Due, e.Confirm = push.DirtyReleased, time.Time{}, stored(s.Confirm)
+		e.State, e.Due, e.Released, e.Confirm = push.DirtyReleased, time.Time{}, stored(d.clock.Now()), stored(s.Confirm)
 		e.Attempts++
 	})
 }

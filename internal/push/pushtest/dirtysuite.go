@@ -332,7 +332,7 @@ func dirtyReleased(t *testing.T, b DirtyBench) {
 	entry.Confirm, marked.Confirm = now.Add(30*time.Second), now.Add(time.Second)
 	didChange(t, "Release of two, one marked since", 1)(b.Dirty.Release(t.Context(), entry, marked))
 	b.want(t, acme, Entry{
-		Ref: acme, Reasons: []reason.Reason{reason.Overflow}, Detail: "x", State: push.DirtyReleased, Confirm: now.Add(30 * time.Second),
+		Ref: acme, Reasons: []reason.Reason{reason.Overflow}, Detail: "x", State: push.DirtyReleased, Released: now, Confirm: now.Add(30 * time.Second),
 		FirstSeen: now, LastSeen: now, Count: 1, Attempts: 1,
 	})
 	if got := b.due(t, now.Add(time.Hour), 10); !cmp.Equal(got, []string{"code-2"}) {
@@ -352,7 +352,7 @@ func dirtyReleased(t *testing.T, b DirtyBench) {
 	entry.Due = now.Add(time.Hour)
 	didChange(t, "Repeat", 1)(b.Dirty.Repeat(t.Context(), entry))
 	b.want(t, acme, Entry{
-		Ref: acme, Reasons: []reason.Reason{reason.Overflow}, Detail: "x", State: push.DirtyRepair, Due: now.Add(time.Hour),
+		Ref: acme, Reasons: []reason.Reason{reason.Overflow}, Detail: "x", State: push.DirtyRepair, Due: now.Add(time.Hour), Released: now,
 		FirstSeen: now, LastSeen: now, Count: 1, Attempts: 1,
 	})
 	didChange(t, "Release of none", 0)(b.Dirty.Release(t.Context()))
