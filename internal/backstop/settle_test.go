@@ -3,6 +3,7 @@ package backstop_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -238,4 +239,20 @@ func TestASettlerThatCannotLookChangesNothing(t *testing.T) {
 	}
 	r.checker.err = nil
 	r.settle(backstop.Settled{Agreed: 4})
+}
+
+// Sixteen tenants are asked for at once, whether they have something to mend or
+// not.
+func TestSharesOfManyTenantsAreTakenAtOnce(t *testing.T) {
+	r := newSettleRig(t)
+	const tenants = 50
+	for i := range tenants {
+		ref := push.Ref{Tenant: fmt.Sprint("t", i), Code: fmt.Sprint("c", i)}
+		if err := r.dirty.Mark(t.Context(), push.Mark{Ref: ref, Reason: reason.Overflow, Due: t0}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := r.sweepWith(r.releaser).ByReason[reason.Overflow]; n != tenants {
+		t.Errorf("%d released; want %d", n, tenants)
+	}
 }

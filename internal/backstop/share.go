@@ -2,13 +2,16 @@ package backstop
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
 // shared is a set of which no more than a rate is given out.
 type shared struct {
 	DueSet
-	rate    float64
+	rate float64
+
+	mu      sync.Mutex // a Releaser asks for several tenants at once; never held over I/O
 	buckets map[string]*bucket
 }
 
@@ -24,6 +27,8 @@ func (s *shared) DueTenants(ctx context.Context, now time.Time) ([]string, error
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	wanting := make(map[string]bool, len(all))
 	var some []string
 	for _, tenant := range all {
@@ -42,14 +47,24 @@ func (s *shared) DueTenants(ctx context.Context, now time.Time) ([]string, error
 
 // Due gives out what the tenant's share allows.
 func (s *shared) Due(ctx context.Context, tenant string, now time.Time, limit int) ([]Entry, error) {
-	b := s.of(tenant, now)
-	limit = min(limit, int(b.fill(s.rate, now)))
+	limit = s.take(tenant, now, limit)
 	if limit < 1 {
 		return nil, nil
 	}
 	entries, err := s.DueSet.Due(ctx, tenant, now, limit)
-	b.tokens -= float64(len(entries))
+	s.take(tenant, now, len(entries)-limit) // what was not used
 	return entries, err
+}
+
+// take takes up to so many out of the tenant's share and returns how many; less
+// than 0 are put back.
+func (s *shared) take(tenant string, now time.Time, many int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.of(tenant, now)
+	many = min(many, int(b.fill(s.rate, now)))
+	b.tokens -= float64(many)
+	return many
 }
 
 func (s *shared) of(tenant string, now time.Time) *bucket {
