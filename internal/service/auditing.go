@@ -58,13 +58,14 @@ func newAuditing(cfg config.Config, db *mongostore.Database, client redis.Univer
 }
 
 // walker passes over all codes, beside those of the other keepers.
-func (a *auditing) walker(cfg config.Config, db *mongostore.Database, sampler audit.Sampler, log *slog.Logger) *audit.Walker {
+func (a *auditing) walker(cfg config.Config, db *mongostore.Database, sampler audit.Sampler, beat func(), log *slog.Logger) *audit.Walker {
 	return audit.New(audit.Ports{
 		Codes: a.looks, Records: a.looks, Sets: a.standing, Slots: a.slots, Passes: db.Passes(), Dirty: db.Dirty(),
 		Findings: db.Findings(), Sampler: sampler, Observer: auditObserver{a.metrics},
 	}, audit.Options{
 		Owner: cfg.Refresher.Instance, Rate: cfg.Audit.Rate, ChunkSize: cfg.Audit.Chunk, MaxOpen: auditOpen,
-		Bound: cfg.Audit.Bound, Every: cfg.Audit.Every, Patience: auditPatience, Lanes: laneRules(cfg), Now: time.Now, Logger: log,
+		Bound: cfg.Audit.Bound, Every: cfg.Audit.Every, Patience: auditPatience, Beat: beat,
+		Lanes: laneRules(cfg), Now: time.Now, Logger: log,
 	})
 }
 

@@ -79,7 +79,7 @@ func RunAudit(ctx context.Context, cfg config.Config, rate float64, each func(au
 		if err != nil {
 			return err
 		}
-		summary, err = walkOnce(ctx, auditing.walker(cfg, db, nil, slog.New(slog.DiscardHandler)), db.Passes(), each)
+		summary, err = walkOnce(ctx, auditing.walker(cfg, db, nil, func() {}, slog.New(slog.DiscardHandler)), db.Passes(), each)
 		return err
 	})
 	return summary, err

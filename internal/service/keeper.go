@@ -102,7 +102,7 @@ func (k *keeper) open(ctx context.Context) error {
 func (k *keeper) walk(ctx context.Context) {
 	beat := k.health.Heartbeat("audit", sweepLimit)
 	defer beat.End()
-	k.auditing.walker(k.cfg, k.db, newSampler(k.cfg, k.db, k.vendor, k.budget), k.tel.Log).Run(ctx, beat.Beat)
+	k.auditing.walker(k.cfg, k.db, newSampler(k.cfg, k.db, k.vendor, k.budget), beat.Beat, k.tel.Log).Run(ctx)
 }
 
 // work sweeps until ctx ends. What it knows of earlier sweeps begins anew with

@@ -30,7 +30,7 @@ func (w *Walker) tryClaim(ctx context.Context, now time.Time) (visit, []Look, er
 	if err != nil {
 		return visit{}, nil, fmt.Errorf("audit: read the pass: %w", err)
 	}
-	until := now.Add(w.opts.Bound + w.opts.Patience)
+	until := w.claimedUntil(now)
 	if chunk, left := pass.abandoned(now); left {
 		after, taken := pass.takeOver(chunk, w.opts.Owner, until)
 		return w.take(ctx, after, taken, nil)
@@ -50,6 +50,40 @@ func (w *Walker) tryClaim(ctx context.Context, now time.Time) (visit, []Look, er
 	}
 	after, chunk := pass.handOut(to, last, w.opts.Owner, until)
 	return w.take(ctx, after, chunk, looks)
+}
+
+// claimedUntil is how long a claim lasts: all looks that a code may get, and the
+// patience for the work between them.
+func (w *Walker) claimedUntil(now time.Time) time.Time {
+	return now.Add(maxAgain*w.opts.Bound + w.opts.Patience)
+}
+
+// renew prolongs the claim of a visit that takes long in one go. errOvertaken
+// says that somebody else has the chunk by now.
+func (w *Walker) renew(ctx context.Context, v *visit) error {
+	w.opts.Beat()
+	now := w.opts.Now()
+	if v.chunk.Until.Sub(now) > w.opts.Patience/2 {
+		return nil
+	}
+	for {
+		pass, err := w.Passes.Get(ctx)
+		if err != nil {
+			return fmt.Errorf("read the pass: %w", err)
+		}
+		after, ours := pass.prolong(v.chunk, w.claimedUntil(now))
+		if !ours {
+			return errOvertaken
+		}
+		done, err := w.Passes.Swap(ctx, after)
+		if err != nil {
+			return fmt.Errorf("prolong a claim: %w", err)
+		}
+		if done {
+			v.chunk.Until = w.claimedUntil(now)
+			return nil
+		}
+	}
 }
 
 func (w *Walker) take(ctx context.Context, after Pass, chunk Chunk, looks []Look) (visit, []Look, error) {

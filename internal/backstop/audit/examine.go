@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -73,6 +74,9 @@ func (w *Walker) examine(ctx context.Context, v *visit, looks []Look) error {
 		}
 		w.count(ctx, v, f)
 		if w.Sampler != nil && f.Kind == "" {
+			if err := w.renew(ctx, v); err != nil {
+				return err
+			}
 			if err := w.Sampler.Sample(ctx, v.pass, look); err != nil {
 				w.opts.Logger.WarnContext(ctx, "spot check failed", "code", look.Code, "tenant", look.Tenant, "error", err)
 			}
@@ -221,8 +225,12 @@ func (w *Walker) overSets(ctx context.Context, v *visit) (int, error) {
 	seen := 0
 	batch := make([]push.Ref, 0, w.opts.ChunkSize)
 	flush := func() error {
+		if err := w.renew(ctx, v); err != nil {
+			return err
+		}
 		err := w.orphans(ctx, v, batch, reason.SetOrphaned, "there is a rotation set and no such code")
 		seen += len(batch)
+		w.rest(ctx, len(batch))
 		batch = batch[:0]
 		return err
 	}
@@ -236,7 +244,15 @@ func (w *Walker) overSets(ctx context.Context, v *visit) (int, error) {
 			}
 		}
 	}
-	return seen, flush()
+	return 0, flush() // the pace was kept on the way
+}
+
+// rest waits as long as so many looks take at the walker's rate, and beats.
+func (w *Walker) rest(ctx context.Context, looks int) {
+	if w.opts.Rate > 0 {
+		w.opts.Beat()
+		sleep(ctx, time.Duration(float64(looks)/w.opts.Rate*float64(time.Second)))
+	}
 }
 
 // orphans notes those of some codes that are not there.

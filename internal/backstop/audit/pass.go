@@ -126,6 +126,17 @@ func (p Pass) takeOver(chunk Chunk, owner string, until time.Time) (Pass, Chunk)
 	return p, taken
 }
 
+// prolong moves the end of a chunk's claim. False: somebody else has it by now.
+func (p Pass) prolong(chunk Chunk, until time.Time) (Pass, bool) {
+	at := slices.IndexFunc(p.Chunks, func(c Chunk) bool { return c.Serial == chunk.Serial })
+	if at < 0 {
+		return p, false
+	}
+	p.Chunks = slices.Clone(p.Chunks)
+	p.Chunks[at].Until = until
+	return p, true
+}
+
 // complete takes a chunk out and adds what was found in it. False: somebody else
 // has it by now, and his count counts.
 func (p Pass) complete(chunk Chunk, found Tally, now time.Time) (Pass, bool) {

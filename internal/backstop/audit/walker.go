@@ -41,12 +41,14 @@ type Options struct {
 	Bound time.Duration
 	// Every is the time from one pass's begin to the next one's at least.
 	Every time.Duration
-	// Patience is how long a claimed chunk may stay open, the bound aside,
-	// before another walker takes it over.
+	// Patience is how long a claimed chunk may stay open, its further looks
+	// aside, before another walker takes it over.
 	Patience time.Duration
-	Lanes    roster.LaneRules
-	Now      func() time.Time
-	Logger   *slog.Logger
+	// Beat is called at least once for each read; it must not wait.
+	Beat   func()
+	Lanes  roster.LaneRules
+	Now    func() time.Time
+	Logger *slog.Logger
 }
 
 // idle is how long a walker without work waits before it looks for some.
@@ -83,11 +85,10 @@ type suspect struct {
 // New returns a Walker.
 func New(ports Ports, opts Options) *Walker { return &Walker{Ports: ports, opts: opts} }
 
-// Run walks until ctx ends. A step that fails is told and tried again; beat is
-// called between the steps and must not wait.
-func (w *Walker) Run(ctx context.Context, beat func()) {
+// Run walks until ctx ends. A step that fails is told and tried again.
+func (w *Walker) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		beat()
+		w.opts.Beat()
 		wait, err := w.Step(ctx)
 		if err != nil && ctx.Err() == nil {
 			w.opts.Logger.ErrorContext(ctx, "audit failed; it is tried again", "error", err)
@@ -205,5 +206,9 @@ func (w *Walker) complete(ctx context.Context, v *visit) error {
 	}
 }
 
-// errLost says that a step was overtaken; it is tried again.
-var errLost = errors.New("another walker was faster")
+var (
+	// errLost says that a step was overtaken; it is tried again.
+	errLost = errors.New("another walker was faster")
+	// errOvertaken says that a visit's chunk is another walker's.
+	errOvertaken = errors.New("another walker has taken the chunk over")
+)

@@ -218,7 +218,7 @@ func TestATakenOverChunkSeesWhatCameMeanwhile(t *testing.T) {
 	}
 	w.put("c000b")
 	w.fail = func(string) error { return nil }
-	w.clock.Advance(bound + patience)
+	w.clock.Advance(3*bound + patience)
 	pass := w.pass(w.walker("w2"))
 	if n := pass.Tally["looked"]; n != 10 || w.looked[acme("c000b")] != 1 {
 		t.Errorf("%d looked at, %d times at the new one; want 10 and 1: %v", n, w.looked[acme("c000b")], slices.Sorted(maps.Keys(pass.Tally)))
@@ -240,7 +240,7 @@ func TestAWalkerThatWasPausedCountsNothing(t *testing.T) {
 		}
 	}
 	step(paused)
-	w.clock.Advance(bound + patience)
+	w.clock.Advance(3*bound + patience)
 	step(other)  // takes the chunk over, and waits for its second look
 	step(paused) // looks again
 	if pass, _ := w.passes.Get(t.Context()); pass.Tally["looked"] != 0 {
@@ -248,5 +248,29 @@ func TestAWalkerThatWasPausedCountsNothing(t *testing.T) {
 	}
 	if pass := w.pass(other); pass.Tally["looked"] != 1 {
 		t.Errorf("tally %v; want one code", pass.Tally)
+	}
+}
+
+// A visit whose vendor calls or sets take long keeps its chunk, and beats.
+func TestALongVisitKeepsItsChunk(t *testing.T) {
+	w := newWorld(t)
+	w.shop(4)
+	other := w.walker("w2")
+	beats := 0
+	slow := w.walker("w1", func(o *audit.Options) { o.Beat = func() { beats++ } })
+	w.asking = func() {
+		w.clock.Advance(3*bound + patience - time.Second)
+		if _, err := other.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := slow.Step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if pass, _ := w.passes.Get(t.Context()); pass.Tally["looked"] != 4 {
+		t.Errorf("tally %v; want the chunk completed by who had it", pass.Tally)
+	}
+	if beats < 4 {
+		t.Errorf("%d beats; want one for each call", beats)
 	}
 }

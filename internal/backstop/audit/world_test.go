@@ -42,6 +42,7 @@ type world struct {
 	sampled  []push.Ref
 	ended    []audit.Pass
 	fail     func(what string) error
+	asking   func() // what happens while the sampler asks
 }
 
 func newWorld(t *testing.T) *world {
@@ -106,7 +107,7 @@ func (w *world) pushed(id string, edit ...func(*push.Record)) {
 func (w *world) walker(owner string, edit ...func(*audit.Options)) *audit.Walker {
 	opts := audit.Options{
 		Owner: owner, Rate: -1, ChunkSize: 4, MaxOpen: 3, Bound: bound, Every: every, Patience: patience,
-		Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
+		Beat: func() {}, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
 	}
 	for _, e := range edit {
 		e(&opts)
@@ -237,6 +238,9 @@ type sampler struct{ w *world }
 
 func (s sampler) Sample(_ context.Context, _ int64, look audit.Look) error {
 	s.w.sampled = append(s.w.sampled, look.Ref)
+	if s.w.asking != nil {
+		s.w.asking()
+	}
 	return nil
 }
 
