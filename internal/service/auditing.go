@@ -117,7 +117,7 @@ type auditObserver struct{ metrics *metrics.Backstop }
 func (o auditObserver) Looked(ctx context.Context, f audit.Finding) {
 	result := f.Kind.String()
 	switch {
-	case f.Shadowed:
+	case f.Shadowed && f.Kind == "":
 		result = audit.TallyShadowed
 	case f.Agrees():
 		result = audit.TallyAgrees

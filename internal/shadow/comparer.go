@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
 // DefaultSettle is how long neither list may have changed before they are
@@ -98,7 +99,8 @@ func (c *Comparer) settle(ctx context.Context, seen State, done *Compared) error
 func (c *Comparer) compare(ctx context.Context, seen State) (Comparison, error) {
 	mode, err := c.o.Directory.Mode(ctx, seen.Ref)
 	switch {
-	case errors.Is(err, push.ErrUnknownTenant), errors.Is(err, push.ErrUnknownCode):
+	case errors.Is(err, push.ErrUnknownTenant), errors.Is(err, push.ErrUnknownCode),
+		errors.Is(err, push.ErrInvalidFacts), errors.Is(err, roster.ErrInvalid): // one code's facts must not hold up the others
 		return seen.left(), nil
 	case err != nil:
 		return Comparison{}, err

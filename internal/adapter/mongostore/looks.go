@@ -27,6 +27,7 @@ type Looks struct {
 	counters *mongo.Collection
 	records  *mongo.Collection
 	dirty    *mongo.Collection
+	shadows  *mongo.Collection
 	now      func() time.Time
 }
 
@@ -44,6 +45,7 @@ func (d *Database) Looks() *Looks {
 		counters: d.db.Collection(countersCollection),
 		records:  d.db.Collection(recordsCollection),
 		dirty:    d.db.Collection(dirtyCollection),
+		shadows:  d.db.Collection(shadowsCollection),
 		now:      d.now,
 	}
 }
@@ -138,7 +140,30 @@ func (l *Looks) complete(ctx context.Context, looks []audit.Look) error {
 	for i := range looks {
 		fill(&looks[i], counters, records, dirty, tenantDocs)
 	}
+	if err := l.fillNoted(ctx, looks); err != nil {
+		return err
+	}
 	return l.fillStaff(ctx, looks, days)
+}
+
+// fillNoted reads what was noted of the codes in shadow mode, if there are any.
+func (l *Looks) fillNoted(ctx context.Context, looks []audit.Look) error {
+	var ids []string
+	for i := range looks {
+		if looks[i].Wrong == nil && looks[i].Facts.Shadowed() {
+			ids = append(ids, refID(looks[i].Ref))
+		}
+	}
+	noted, err := findByIDs(ctx, l.shadows, ids, fields([]string{"ours.hash"}))
+	if err != nil {
+		return err
+	}
+	for i := range looks {
+		if raw, there := noted[refID(looks[i].Ref)]; there {
+			looks[i].Noted, _ = raw.Lookup("ours", "hash").StringValueOK()
+		}
+	}
+	return nil
 }
 
 func idsOfLooks(looks []audit.Look) (codes, refs, tenants []string) {

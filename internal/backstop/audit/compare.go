@@ -22,8 +22,8 @@ type Finding struct {
 	// to it; "" is nobody.
 	Waits  reason.Reason
 	Detail string // for a person
-	// Shadowed says that another system writes the list: there is nothing of
-	// ours to compare.
+	// Shadowed says that another system writes the list: compared is what ours
+	// would be.
 	Shadowed bool
 	// Missing are staff whom the code names and the facts do not have.
 	Missing []string
@@ -57,10 +57,7 @@ func Compare(look Look, rules roster.LaneRules, now time.Time) Finding {
 	if look.Wrong != nil {
 		return f.differs(kindOf(look.Wrong), look.Wrong.Error())
 	}
-	if look.Facts.Shadowed() {
-		f.Shadowed = true
-		return f
-	}
+	f.Shadowed = look.Facts.Shadowed()
 	verdict, err := roster.Decide(look.Facts, look.Record.Last(), rules, now)
 	if err != nil {
 		return f.differs(reason.InvalidFacts, err.Error())
@@ -70,11 +67,15 @@ func Compare(look Look, rules roster.LaneRules, now time.Time) Finding {
 			f.Missing = append(f.Missing, j.Staff)
 		}
 	}
-	f = compare(f, look, verdict)
+	if f.Shadowed {
+		f = compareShadow(f, look, verdict)
+	} else {
+		f = compare(f, look, verdict)
+	}
 	if f.Kind != "" {
 		f.Waits = waits(f.Kind, look, verdict, now)
 	}
-	f.same = fmt.Sprint(f.Kind, " ", verdict.Hash, " ", verdict.Round, " ", look.Record.Epoch, " ", look.Set.Version)
+	f.same = fmt.Sprint(f.Kind, " ", verdict.Hash, " ", verdict.Round, " ", look.Record.Epoch, " ", look.Set.Version, " ", look.Noted)
 	return f
 }
 
@@ -94,6 +95,14 @@ func (f Finding) differs(kind reason.Reason, detail string) Finding {
 	f.Kind, f.Detail = kind, detail
 	f.same = string(kind)
 	return f
+}
+
+// compareShadow looks at what was noted, which is all there is of ours.
+func compareShadow(f Finding, look Look, verdict roster.Verdict) Finding {
+	if look.Facts.Code.Deleted || look.Noted == verdict.Hash {
+		return f
+	}
+	return f.differs(reason.Stale, "what is noted to compare with the other system is not what the facts ask for")
 }
 
 // compare looks at the set first: it is right at once, whatever the vendor does.

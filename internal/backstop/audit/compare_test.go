@@ -40,26 +40,28 @@ func TestCompare(t *testing.T) {
 		waits  reason.Reason
 		detail string
 	}{
-		"nothing changed":       {},
-		"somebody went":         {change: offline, kind: reason.Stale, detail: "still has bob (offline)"},
-		"somebody came":         {change: func(w *world) { addMember(w, "dan") }, kind: reason.Stale, detail: "lacks dan (eligible)"},
-		"a remark":              {change: func(w *world) { w.store.EditCode("c", func(c *roster.Code) { c.Remark = "x" }) }, kind: reason.Stale, detail: "the members agree"},
-		"never pushed":          {change: record(func(r *push.Record) { *r = push.Record{Code: "c"} }), kind: reason.NeverPushed},
-		"a record that lies":    {change: record(func(r *push.Record) { r.Committed.Members = []string{"ann"} }), kind: reason.RecordLies, detail: "lacks bob"},
-		"a push under way":      {change: both(offline, record(func(r *push.Record) { r.Intents = []push.Intent{{Epoch: 2, Deadline: t0.Add(time.Second)}} })), kind: reason.Stale, waits: reason.Unsettled},
-		"a push left behind":    {change: record(func(r *push.Record) { r.Intents = []push.Intent{{Epoch: 2, Deadline: t0.Add(-time.Second)}} }), kind: reason.Unsettled},
-		"a backoff":             {change: both(offline, record(func(r *push.Record) { r.Failure.NotBefore = t0.Add(time.Second) })), kind: reason.Stale, waits: reason.Backoff},
-		"a suspended tenant":    {change: both(offline, func(w *world) { suspend(w) }), kind: reason.Stale, waits: reason.Suspended},
-		"a booked slot":         {change: both(offline, func(w *world) { w.booked[acme("c")] = true }), kind: reason.Stale, waits: reason.Throttled},
-		"a slow lane":           {code: slow, change: offline, kind: reason.Stale, waits: reason.SlowLane},
-		"in the dirty set":      {change: both(offline, func(w *world) { mark(w) }), kind: reason.Stale, waits: reason.Dirty},
-		"nobody is left":        {change: func(w *world) { everybodyGone(w) }},
-		"without a contact way": {change: func(w *world) { w.store.EditCode("c", func(c *roster.Code) { c.ConfigID = "" }) }},
-		"deleted":               {change: func(w *world) { w.store.EditCode("c", func(c *roster.Code) { c.Deleted = true }) }},
-		"deleted with a set":    {code: rotates, change: func(w *world) { w.store.EditCode("c", func(c *roster.Code) { c.Deleted = true }) }, kind: reason.SetDiffers},
-		"in shadow mode":        {change: both(offline, func(w *world) { w.store.EditCode("c", func(c *roster.Code) { c.Mode = roster.Shadow }) })},
-		"a set that is right":   {code: rotates},
-		"a wiped set":           {code: rotates, change: func(w *world) { delete(w.sets, acme("c")) }, kind: reason.SetMissing},
+		"nothing changed":                        {},
+		"somebody went":                          {change: offline, kind: reason.Stale, detail: "still has bob (offline)"},
+		"somebody came":                          {change: func(w *world) { addMember(w, "dan") }, kind: reason.Stale, detail: "lacks dan (eligible)"},
+		"a remark":                               {change: func(w *world) { w.store.EditCode("c", func(c *roster.Code) { c.Remark = "x" }) }, kind: reason.Stale, detail: "the members agree"},
+		"never pushed":                           {change: record(func(r *push.Record) { *r = push.Record{Code: "c"} }), kind: reason.NeverPushed},
+		"a record that lies":                     {change: record(func(r *push.Record) { r.Committed.Members = []string{"ann"} }), kind: reason.RecordLies, detail: "lacks bob"},
+		"a push under way":                       {change: both(offline, record(func(r *push.Record) { r.Intents = []push.Intent{{Epoch: 2, Deadline: t0.Add(time.Second)}} })), kind: reason.Stale, waits: reason.Unsettled},
+		"a push left behind":                     {change: record(func(r *push.Record) { r.Intents = []push.Intent{{Epoch: 2, Deadline: t0.Add(-time.Second)}} }), kind: reason.Unsettled},
+		"a backoff":                              {change: both(offline, record(func(r *push.Record) { r.Failure.NotBefore = t0.Add(time.Second) })), kind: reason.Stale, waits: reason.Backoff},
+		"a suspended tenant":                     {change: both(offline, func(w *world) { suspend(w) }), kind: reason.Stale, waits: reason.Suspended},
+		"a booked slot":                          {change: both(offline, func(w *world) { w.booked[acme("c")] = true }), kind: reason.Stale, waits: reason.Throttled},
+		"a slow lane":                            {code: slow, change: offline, kind: reason.Stale, waits: reason.SlowLane},
+		"in the dirty set":                       {change: both(offline, func(w *world) { mark(w) }), kind: reason.Stale, waits: reason.Dirty},
+		"nobody is left":                         {change: func(w *world) { everybodyGone(w) }},
+		"without a contact way":                  {change: func(w *world) { w.store.EditCode("c", func(c *roster.Code) { c.ConfigID = "" }) }},
+		"deleted":                                {change: func(w *world) { w.store.EditCode("c", func(c *roster.Code) { c.Deleted = true }) }},
+		"deleted with a set":                     {code: rotates, change: func(w *world) { w.store.EditCode("c", func(c *roster.Code) { c.Deleted = true }) }, kind: reason.SetDiffers},
+		"in shadow mode":                         {change: both(offline, shadowed, func(w *world) { w.note("c") })},
+		"in shadow mode, and its event was lost": {change: both(shadowed, func(w *world) { w.note("c") }, offline), kind: reason.Stale, detail: "what is noted"},
+		"in shadow mode, and never noted":        {change: shadowed, kind: reason.Stale},
+		"a set that is right":                    {code: rotates},
+		"a wiped set":                            {code: rotates, change: func(w *world) { delete(w.sets, acme("c")) }, kind: reason.SetMissing},
 		"a wiped set, throttled": {
 			code: rotates, change: func(w *world) { delete(w.sets, acme("c")); w.booked[acme("c")] = true },
 			kind: reason.SetMissing,
@@ -98,6 +100,23 @@ func TestCompare(t *testing.T) {
 			}
 		})
 	}
+}
+
+func shadowed(w *world) {
+	w.store.EditCode("c", func(c *roster.Code) { c.Mode = roster.Shadow })
+}
+
+// note notes what would be pushed now.
+func (w *world) note(id string) {
+	facts, record, err := w.store.Load(w.Context(), acme(id))
+	if err != nil {
+		w.Fatal(err)
+	}
+	verdict, err := roster.Decide(facts, record.Last(), roster.LaneRules{}, t0)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.noted[acme(id)] = verdict.Hash
 }
 
 func addMember(w *world, id string) {

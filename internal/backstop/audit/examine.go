@@ -98,7 +98,7 @@ func (w *Walker) note(ctx context.Context, findings []Finding) error {
 func (w *Walker) count(ctx context.Context, v *visit, f Finding) {
 	v.tally[TallyLooked]++
 	switch {
-	case f.Shadowed:
+	case f.Shadowed && f.Kind == "":
 		v.tally[TallyShadowed]++
 	case f.Agrees():
 		v.tally[TallyAgrees]++

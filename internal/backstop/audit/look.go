@@ -17,6 +17,9 @@ type Look struct {
 	Dirty bool
 	// Set is the code's rotation set, if the code rotates.
 	Set Set
+	// Noted is the hash of what would have been pushed last, of a code in shadow
+	// mode; "" is nothing.
+	Noted string
 	// Booked says that a call of the code waits for its slot.
 	Booked bool
 }

@@ -37,6 +37,7 @@ type world struct {
 	recorded []push.Ref
 	sets     map[push.Ref]audit.Set
 	booked   map[push.Ref]bool
+	noted    map[push.Ref]string
 	findings []audit.Finding
 	looked   map[push.Ref]int
 	sampled  []push.Ref
@@ -49,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	clock := pushtest.NewClock(t0)
 	w := &world{
 		T: t, clock: clock, store: pushtest.NewStore(), passes: &audittest.Passes{}, dirty: pushtest.NewDirty(clock),
-		sets: map[push.Ref]audit.Set{}, booked: map[push.Ref]bool{}, looked: map[push.Ref]int{},
+		sets: map[push.Ref]audit.Set{}, booked: map[push.Ref]bool{}, noted: map[push.Ref]string{}, looked: map[push.Ref]int{},
 		fail: func(string) error { return nil },
 	}
 	w.passes.Fail = func() error { return w.fail("passes") }
@@ -183,6 +184,7 @@ func (c codes) look(ctx context.Context, refs []push.Ref) ([]audit.Look, error) 
 			looks[i].Wrong = err
 		}
 		_, looks[i].Dirty, _ = c.w.dirty.Get(ctx, ref)
+		looks[i].Noted = c.w.noted[ref]
 	}
 	return looks, nil
 }
@@ -238,8 +240,10 @@ type sampler struct{ w *world }
 
 func (s sampler) Sample(_ context.Context, _ int64, look audit.Look) error {
 	s.w.sampled = append(s.w.sampled, look.Ref)
-	if s.w.asking != nil {
-		s.w.asking()
+	if ask := s.w.asking; ask != nil {
+		s.w.asking = nil // who else asks meanwhile is not slow
+		ask()
+		s.w.asking = ask
 	}
 	return nil
 }
