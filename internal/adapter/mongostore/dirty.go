@@ -96,12 +96,18 @@ func (d *Dirty) Mark(ctx context.Context, marks ...push.Mark) error {
 }
 
 func (d *Dirty) markUpdate(mark push.Mark) bson.D {
-	now := d.now()
+	now, state := d.now(), push.StateOf(mark.Reason)
+	set, fresh := bson.D{kv("detail", mark.Detail), kv("last_seen", now), kv("version", newVersion())}, owner(mark.Ref)
+	if state == push.DirtyWaits {
+		set = append(set, kv("attempts", 0)) // a wait is no failure of what was tried before
+	} else {
+		fresh = append(fresh, kv("attempts", 0))
+	}
 	return bson.D{
-		kv("$setOnInsert", append(owner(mark.Ref), kv("first_seen", now), kv("first_reason", mark.Reason), kv("attempts", 0))),
-		kv("$set", bson.D{kv("detail", mark.Detail), kv("last_seen", now), kv("version", newVersion())}),
+		kv("$setOnInsert", append(fresh, kv("first_seen", now), kv("first_reason", mark.Reason))),
+		kv("$set", set),
 		kv("$addToSet", bson.D{kv("reasons", mark.Reason)}),
-		kv("$min", bson.D{kv("due", mark.Due), kv("state", push.StateOf(mark.Reason))}),
+		kv("$min", bson.D{kv("due", mark.Due), kv("state", state)}),
 		kv("$unset", bson.D{kv("confirm", "")}),
 		kv("$inc", bson.D{kv("count", 1)}),
 	}
@@ -169,7 +175,7 @@ func (d *Dirty) DueOf(ctx context.Context, tenant string, now time.Time, limit i
 func (d *Dirty) DueTenantsIn(ctx context.Context, state push.DirtyState, now time.Time) ([]string, error) {
 	var tenants []string
 	// A bound on the tenants lets a server walk the index from one to the next.
-	due := bson.D{kv("state", state), kv("tenant", bson.D{kv("$gt", "")}), dueAt(now)}
+	due := bson.D{inState(state), kv("tenant", bson.D{kv("$gt", "")}), dueAt(now)}
 	if err := d.entries.Distinct(ctx, "tenant", due).Decode(&tenants); err != nil {
 		return nil, fmt.Errorf("find the tenants with dirty codes (%s): %w", state, err)
 	}
@@ -178,7 +184,15 @@ func (d *Dirty) DueTenantsIn(ctx context.Context, state push.DirtyState, now tim
 
 // DueOfIn is DueOf of the codes in one state.
 func (d *Dirty) DueOfIn(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]DirtyEntry, error) {
-	return d.find(ctx, limit, bson.D{kv("state", state), kv("tenant", tenant), dueAt(now)}, bson.D{kv("due", 1), kv("_id", 1)})
+	return d.find(ctx, limit, bson.D{inState(state), kv("tenant", tenant), dueAt(now)}, bson.D{kv("due", 1), kv("_id", 1)})
+}
+
+// inState finds the entries in a state. One from before there were states waits.
+func inState(state push.DirtyState) bson.E {
+	if state == push.DirtyWaits {
+		return kv("state", bson.D{kv("$in", bson.A{state, nil})})
+	}
+	return kv("state", state)
 }
 
 // Unconfirmed returns at most limit released entries (at least 1) that are to be

@@ -2,7 +2,6 @@ package redisrotation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -42,31 +41,30 @@ func (s *Standing) Standing(ctx context.Context, refs []push.Ref) ([]audit.Set, 
 	}
 	sets := make([]audit.Set, len(refs))
 	for i, answer := range answers {
-		if sets[i], err = setOf(answer.Val()); err != nil {
-			return nil, fmt.Errorf("read the rotation set of code %s: %w", refs[i].Code, err)
-		}
+		sets[i] = setOf(answer.Val())
 	}
 	return sets, nil
 }
 
-// setOf reads version, round and seats; without a version there is no set.
-func setOf(values []any) (audit.Set, error) {
+// setOf reads version, round and seats. What cannot be read is no set: it must
+// not keep those of other codes from being read.
+func setOf(values []any) audit.Set {
 	text := make([]string, 3)
 	for i := range text {
 		if i < len(values) {
 			text[i], _ = values[i].(string)
 		}
 	}
-	if text[0] == "" {
-		return audit.Set{}, nil
-	}
 	version, versionErr := strconv.ParseInt(text[0], 10, 64)
 	round, roundErr := strconv.ParseInt(text[1], 10, 64)
+	if versionErr != nil || roundErr != nil {
+		return audit.Set{}
+	}
 	set := audit.Set{Version: version, Round: round}
 	if text[2] != "" {
 		set.Staff = strings.Split(text[2], "\n")
 	}
-	return set, errors.Join(versionErr, roundErr)
+	return set
 }
 
 // scanned is how many keys Redis looks at for one answer.

@@ -39,9 +39,16 @@ func TestStandingReadsWhatReplaceWrote(t *testing.T) {
 			versions = append(versions, version)
 		}
 	}
-	got, err := standing.Standing(t.Context(), []push.Ref{none, full, empty})
+	broken := push.Ref{Tenant: "a", Code: "broken"}
+	if err := client.HSet(t.Context(), rotation.keysOf(broken).meta, "version", "x", "round", "0").Err(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := standing.Standing(t.Context(), []push.Ref{none, full, empty, broken})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got[3].Version != 0 {
+		t.Errorf("a set that cannot be read reads %+v; want none", got[3])
 	}
 	if got[2].Version == 0 || len(got[2].Staff) != 0 {
 		t.Errorf("a set without seats reads %+v", got[2])
@@ -57,7 +64,7 @@ func TestStandingReadsWhatReplaceWrote(t *testing.T) {
 		all = append(all, ref.Tenant+" "+ref.Code)
 	}
 	slices.Sort(all)
-	if diff := cmp.Diff([]string{"a empty", "a:{b}% c:1"}, all); diff != "" {
+	if diff := cmp.Diff([]string{"a broken", "a empty", "a:{b}% c:1"}, all); diff != "" {
 		t.Errorf("all (-want +got):\n%s", diff)
 	}
 }

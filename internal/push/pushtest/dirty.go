@@ -68,6 +68,9 @@ func (d *Dirty) mark(mark push.Mark) {
 		e.Due = due
 	}
 	e.State, e.Confirm = min(e.State, push.StateOf(mark.Reason)), time.Time{}
+	if push.StateOf(mark.Reason) == push.DirtyWaits {
+		e.Attempts = 0 // a wait is no failure of what was tried before
+	}
 	if !slices.Contains(e.Reasons, mark.Reason) {
 		e.Reasons = append(slices.Clone(e.Reasons), mark.Reason)
 	}

@@ -370,7 +370,7 @@ func dirtyStates(t *testing.T, b DirtyBench) {
 	released.Confirm = now.Add(time.Minute)
 	didChange(t, "Release", 1)(b.Dirty.Release(t.Context(), released))
 	b.mark(t, again, reason.Throttled, "", now.Add(time.Second))
-	if got := b.get(t, again); got.State != push.DirtyWaits || !got.Due.Equal(now.Add(time.Second)) || !got.Confirm.IsZero() {
+	if got := b.get(t, again); got.State != push.DirtyWaits || !got.Due.Equal(now.Add(time.Second)) || !got.Confirm.IsZero() || got.Attempts != 0 {
 		t.Errorf("a released code that has to wait again: %+v", got)
 	}
 	for state, want := range map[push.DirtyState][]string{
