@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -73,15 +74,34 @@ func switchMode(cmd *cobra.Command, tenant string, order service.SwitchOrder, do
 	if err != nil {
 		return fmt.Errorf("switch tenant %s to %s: %w", tenant, order.Mode, err)
 	}
-	if !switched {
-		return say(cmd.OutOrStdout(), fmt.Sprintf("Tenant %s is in mode %s already.", tenant, order.Mode))
-	}
-	if order.Mode == roster.Shadow {
+	if order.Mode == roster.Shadow { // also of a switch whose command was interrupted
 		if err := landed(cmd, cfg, time.Now()); err != nil {
 			return err
 		}
 	}
-	return say(cmd.OutOrStdout(), fmt.Sprintf(done, tenant))
+	if !switched {
+		done = "Tenant %s is in mode " + string(order.Mode) + " already."
+	}
+	others, total, err := service.CodesInAnotherMode(cmd.Context(), cfg, tenant, order.Mode, maxOthers)
+	if err != nil {
+		return err
+	}
+	return say(cmd.OutOrStdout(), fmt.Sprintf(done, tenant)+exceptions(others, total))
+}
+
+// maxOthers is how many codes with a mode of their own are named.
+const maxOthers = 10
+
+// exceptions names the codes that did not follow their tenant.
+func exceptions(names []string, total int) string {
+	if total == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("\nExcept for %d codes that have a mode of their own: %s", total, strings.Join(names, ", "))
+	if total > len(names) {
+		text += ", …"
+	}
+	return text + ".\nPUT /v1/tenants/{tenant}/codes/{code}/mode with {\"mode\":\"auto\"} has a code follow its tenant."
 }
 
 // landed waits until every call that was announced before the switch has landed,

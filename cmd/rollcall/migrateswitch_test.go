@@ -26,3 +26,15 @@ func TestASwitchTellsHowFarItsCodesAre(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+func TestCodesThatDoNotFollowAreNamed(t *testing.T) {
+	if got := exceptions(nil, 0); got != "" {
+		t.Errorf("%q; want nothing", got)
+	}
+	got := exceptions([]string{"a", "b"}, 12)
+	for _, want := range []string{"Except for 12 codes", "a, b, …", `{"mode":"auto"}`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+}

@@ -101,7 +101,7 @@ func decide(ctx context.Context, db *mongostore.Database, order SwitchOrder) (re
 // fanOutLook is how often a fan-out is looked at.
 const fanOutLook = 500 * time.Millisecond
 
-// followFanOut waits until a fan-out is done, or another one has taken its place.
+// followFanOut waits until a fan-out is done, or one that has taken its place.
 func followFanOut(ctx context.Context, jobs *mongostore.FanOuts, id string, epoch int64, progress func(fanout.Job)) error {
 	tick := time.NewTicker(fanOutLook)
 	defer tick.Stop()
@@ -113,7 +113,7 @@ func followFanOut(ctx context.Context, jobs *mongostore.FanOuts, id string, epoc
 		if there {
 			progress(job)
 		}
-		if !there || job.Epoch > epoch || job.State == fanout.Done {
+		if !there || job.Epoch >= epoch && job.State == fanout.Done {
 			return nil
 		}
 		select {
@@ -122,4 +122,31 @@ func followFanOut(ctx context.Context, jobs *mongostore.FanOuts, id string, epoc
 			return errors.Join(errors.New("the mode is switched; its fan-out goes on without this command"), ctx.Err())
 		}
 	}
+}
+
+// CodesInAnotherMode returns the codes of a tenant that have a mode of their own
+// and so did not follow the tenant's, at most limit of them, and how many there
+// are.
+func CodesInAnotherMode(ctx context.Context, cfg config.Config, tenant string, mode roster.Mode, limit int) (names []string, total int, err error) {
+	err = withMongo(ctx, cfg, func(db *mongostore.Database) error {
+		for after := ""; ; {
+			page, err := db.Shadows().Codes(ctx, tenant, after, listPage)
+			if err != nil {
+				return err
+			}
+			for _, code := range page {
+				after = code.Code
+				if code.Shadow == (mode == roster.Shadow) {
+					continue
+				}
+				if total++; len(names) < limit {
+					names = append(names, code.Code)
+				}
+			}
+			if len(page) < listPage {
+				return nil
+			}
+		}
+	})
+	return names, total, err
 }
