@@ -202,7 +202,8 @@ func newAuditRunCommand() *cobra.Command {
 		Short: "Walk one pass now, beside the keepers",
 		Long: `Walks what is left of the pass under way, or a whole one, as fast as it goes or at
 --rate, and prints what was found. Codes that differ become dirty, as they would if a
-keeper had found them.`,
+keeper had found them. The spot check draws its sample from the keepers' own walk: what
+is walked here is asked about by nobody.`,
 		Example: `  rollcall audit run --rate 500`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

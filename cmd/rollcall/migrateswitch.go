@@ -44,7 +44,9 @@ func newMigrateShadowCommand() *cobra.Command {
 		Short: "Have another system write a tenant's lists from now on",
 		Long: `Puts a tenant into shadow mode: Rollcall goes on deciding and pushes nothing. This is
 the way in, before anything is moved over, and the way back. It waits until no call of
-Rollcall's can land any more: let the other system push after that.`,
+Rollcall's can land any more: let the other system push after that. How long that is
+follows from ROLLCALL_WECOM_CALL_TIMEOUT and ROLLCALL_REFRESHER_INTENT_MARGIN: set them
+here as they are set for the refreshers.`,
 		Example: `  rollcall migrate shadow acme --reason "back to the old system: incident 42"`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

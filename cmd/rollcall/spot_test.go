@@ -60,7 +60,7 @@ func foundDifferences() []spot.Difference {
 			Ref: push.Ref{Tenant: "acme", Code: "shop"}, Cause: reason.AttributesDiffer, State: spot.Repaired,
 			Ours: spot.Way{Remark: "shop"}, Theirs: spot.Way{Remark: "mine"}, LastSeen: listedAt,
 		},
-		{Ref: push.Ref{Tenant: "beta", Code: "gone"}, Cause: reason.Gone, State: spot.Reported, LastSeen: listedAt},
+		{Ref: push.Ref{Tenant: "beta", Code: "gone"}, Cause: reason.Gone, State: spot.Repairing, LastSeen: listedAt},
 	}
 }
 

@@ -79,7 +79,6 @@ const (
 const (
 	ForeignEdit      Reason = "foreign_edit"      // WeCom holds a list that is not ours: somebody else changed it
 	AttributesDiffer Reason = "attributes_differ" // the list is ours; remark, state or skip_verify are not
-	ShadowDiffers    Reason = "shadow_differs"    // the tenant is in shadow mode and WeCom holds another list than we would push
 )
 
 // Why something failed.

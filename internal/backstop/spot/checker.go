@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
-	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
@@ -26,15 +25,11 @@ type Sample struct {
 	ConfigID string
 	Revision int64 // roster.Code.Revision
 	Record   push.Record
-	// Shadow says that the tenant is in shadow mode: nothing is pushed, and what
-	// WeCom holds is compared with Wanted alone.
-	Shadow bool
-	Wanted Wanted
+	Wanted   Wanted
 }
 
-// Wanted is what the facts ask for.
+// Wanted is what the facts ask for beside the members, who are the record's.
 type Wanted struct {
-	Members    []string // counts in shadow mode only; otherwise the record's do
 	Remark     string
 	State      string
 	SkipVerify bool
@@ -42,11 +37,7 @@ type Wanted struct {
 
 // ours is what WeCom should hold.
 func (s Sample) ours() Way {
-	members := s.Record.Committed.Members
-	if s.Shadow {
-		members = s.Wanted.Members
-	}
-	return Way{Users: usersOf(members), Remark: s.Wanted.Remark, State: s.Wanted.State, SkipVerify: s.Wanted.SkipVerify}
+	return Way{Users: usersOf(s.Record.Committed.Members), Remark: s.Wanted.Remark, State: s.Wanted.State, SkipVerify: s.Wanted.SkipVerify}
 }
 
 // Outcome is the end of a check.
@@ -138,9 +129,6 @@ func (c *Checker) judgeable(s Sample) bool {
 	if s.ConfigID == "" || len(s.Record.Intents) > 0 {
 		return false
 	}
-	if s.Shadow {
-		return true
-	}
 	committed := s.Record.Committed
 	return settled(s.Record) && s.Revision == committed.Revision &&
 		c.opts.Now().Sub(committed.At) >= c.opts.Settle
@@ -152,8 +140,7 @@ func (c *Checker) still(ctx context.Context, s Sample) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	quiet := now.Epoch == s.Record.Epoch && len(now.Intents) == 0
-	return quiet && (s.Shadow || settled(now)), nil
+	return now.Epoch == s.Record.Epoch && len(now.Intents) == 0 && settled(now), nil
 }
 
 func (c *Checker) count(ctx context.Context, s Sample, tally Tally) error {
@@ -183,9 +170,9 @@ func (c *Checker) agree(ctx context.Context, ref push.Ref) error {
 
 // differ counts a difference, stores it, and does what the policy says.
 func (c *Checker) differ(ctx context.Context, s Sample, seen sighting) (Difference, error) {
-	seen.state = c.stateFor(s)
-	if s.Shadow && seen.cause != reason.Gone {
-		seen.cause = reason.ShadowDiffers
+	seen.state = Open
+	if c.opts.Policy == Repair {
+		seen.state = Repairing
 	}
 	if err := c.count(ctx, s, Tally{Checked: 1, Differ: 1}); err != nil {
 		return Difference{}, err
@@ -195,16 +182,6 @@ func (c *Checker) differ(ctx context.Context, s Sample, seen sighting) (Differen
 		return found, err
 	}
 	return found, c.repair(ctx, found, s.Record.Epoch)
-}
-
-func (c *Checker) stateFor(s Sample) State {
-	switch {
-	case s.Shadow:
-		return Reported
-	case c.opts.Policy == Repair:
-		return Repairing
-	}
-	return Open
 }
 
 // repair has a code pushed again. The first mark is for a death after the doubt:
@@ -230,7 +207,7 @@ func (c *Checker) repair(ctx context.Context, d Difference, epoch int64) error {
 }
 
 // writeAttempts bounds how often a write is tried that others got ahead of: two
-// keepers look at the same code only around a change of the lease.
+// keepers look at the same code only when a chunk of the audit is taken over.
 const writeAttempts = 4
 
 var errContended = errors.New("others changed the difference at every attempt")

@@ -109,23 +109,18 @@ func TestWhatIsUnsettledGetsNoVerdict(t *testing.T) {
 		change func(*rig, *spot.Sample)
 		looks  int
 	}{
-		"never pushed":               {func(_ *rig, s *spot.Sample) { s.Record = push.Record{} }, 0},
-		"no contact way":             {func(_ *rig, s *spot.Sample) { s.ConfigID = "" }, 0},
-		"a call without an outcome":  {func(_ *rig, s *spot.Sample) { s.Record.Intents = []push.Intent{{Epoch: 1}} }, 0},
-		"begun and not committed":    {func(_ *rig, s *spot.Sample) { s.Record.Epoch++ }, 0},
-		"the list is doubted":        {func(_ *rig, s *spot.Sample) { s.Record.Committed.Hash = "" }, 0},
-		"edited and not pushed yet":  {func(_ *rig, s *spot.Sample) { s.Revision++ }, 0},
-		"pushed a moment ago":        {func(r *rig, s *spot.Sample) { s.Record.Committed.At = r.clock.Now().Add(1 - settle) }, 0},
-		"a push begins meanwhile":    {func(r *rig, _ *spot.Sample) { r.meanwhile = func() { r.record.Epoch++ } }, 1},
-		"a whole push meanwhile":     {func(r *rig, _ *spot.Sample) { r.meanwhile = r.push }, 1},
-		"an intent opens meanwhile":  {func(r *rig, _ *spot.Sample) { r.meanwhile = func() { r.record.Intents = []push.Intent{{}} } }, 1},
-		"a doubt comes meanwhile":    {func(r *rig, _ *spot.Sample) { r.meanwhile = func() { r.record.Committed.Hash = "" } }, 1},
-		"the record goes meanwhile":  {func(r *rig, _ *spot.Sample) { r.meanwhile = func() { r.record = push.Record{} } }, 1},
-		"shadow, a push left behind": {func(_ *rig, s *spot.Sample) { s.Shadow, s.Record.Intents = true, []push.Intent{{}} }, 0},
-		"shadow, an intent meanwhile": {func(r *rig, s *spot.Sample) {
-			s.Shadow, r.meanwhile = true, func() { r.record.Intents = []push.Intent{{}} }
-		}, 1},
-		"shadow, live meanwhile": {func(r *rig, s *spot.Sample) { s.Shadow, r.meanwhile = true, r.push }, 1},
+		"never pushed":              {func(_ *rig, s *spot.Sample) { s.Record = push.Record{} }, 0},
+		"no contact way":            {func(_ *rig, s *spot.Sample) { s.ConfigID = "" }, 0},
+		"a call without an outcome": {func(_ *rig, s *spot.Sample) { s.Record.Intents = []push.Intent{{Epoch: 1}} }, 0},
+		"begun and not committed":   {func(_ *rig, s *spot.Sample) { s.Record.Epoch++ }, 0},
+		"the list is doubted":       {func(_ *rig, s *spot.Sample) { s.Record.Committed.Hash = "" }, 0},
+		"edited and not pushed yet": {func(_ *rig, s *spot.Sample) { s.Revision++ }, 0},
+		"pushed a moment ago":       {func(r *rig, s *spot.Sample) { s.Record.Committed.At = r.clock.Now().Add(1 - settle) }, 0},
+		"a push begins meanwhile":   {func(r *rig, _ *spot.Sample) { r.meanwhile = func() { r.record.Epoch++ } }, 1},
+		"a whole push meanwhile":    {func(r *rig, _ *spot.Sample) { r.meanwhile = r.push }, 1},
+		"an intent opens meanwhile": {func(r *rig, _ *spot.Sample) { r.meanwhile = func() { r.record.Intents = []push.Intent{{}} } }, 1},
+		"a doubt comes meanwhile":   {func(r *rig, _ *spot.Sample) { r.meanwhile = func() { r.record.Committed.Hash = "" } }, 1},
+		"the record goes meanwhile": {func(r *rig, _ *spot.Sample) { r.meanwhile = func() { r.record = push.Record{} } }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -216,26 +211,6 @@ func TestADifferenceOutlivesAPush(t *testing.T) {
 	r.check(spot.Repair, spot.Differs)
 	if d := r.stored(); d.Times != 2 || !d.SinceAtLeast.Equal(pushed) || d.State != spot.Repairing {
 		t.Errorf("%+v; want a second sighting, since %v", d, pushed)
-	}
-}
-
-func TestShadowIsReportedAndNeverPushed(t *testing.T) {
-	r := newRig(t)
-	r.record = push.Record{}
-	s := r.sample()
-	s.Shadow = true
-	r.checkOf(s, spot.Repair, spot.Agrees)
-	s.Wanted.Members = []string{"li.na"}
-	d := r.checkOf(s, spot.Repair, spot.Differs)
-	if d.State != spot.Reported || d.Cause != reason.ShadowDiffers || !d.SinceAtLeast.IsZero() {
-		t.Errorf("found %+v", d)
-	}
-	if _, marked := r.marked(); marked {
-		t.Error("the code of a tenant in shadow mode is dirty")
-	}
-	r.gone = true
-	if d := r.checkOf(s, spot.Repair, spot.Differs); d.Cause != reason.Gone || d.State != spot.Reported {
-		t.Errorf("found %+v", d)
 	}
 }
 

@@ -10,18 +10,17 @@ import (
 // State is how far a difference is.
 type State string
 
-// The states of a difference. Open, Repairing and Reported last until a later
-// check agrees; Repaired and Vanished are ends.
+// The states of a difference. Open and Repairing last until a later check agrees;
+// Repaired and Vanished are ends.
 const (
 	Open      State = "open"      // found; the policy is to leave it to a person
 	Repairing State = "repairing" // found; the code is pushed again
-	Reported  State = "reported"  // found in shadow mode, where nothing is pushed
 	Repaired  State = "repaired"  // was repairing, and a later check agreed
 	Vanished  State = "vanished"  // was left alone, and a later check agreed
 )
 
 // States returns the states, for a person to choose from.
-func States() []State { return []State{Open, Repairing, Reported, Repaired, Vanished} }
+func States() []State { return []State{Open, Repairing, Repaired, Vanished} }
 
 // Ended reports whether a later check agreed.
 func (s State) Ended() bool { return s == Repaired || s == Vanished }
@@ -32,12 +31,12 @@ type Difference struct {
 	push.Ref
 	// Version grows with every write; 0 was never stored.
 	Version int64
-	Cause   reason.Reason // ForeignEdit, Gone, AttributesDiffer or ShadowDiffers
+	Cause   reason.Reason // ForeignEdit, Gone or AttributesDiffer
 	Ours    Way
 	Theirs  Way // zero for Gone
 	State   State
 	// SinceAtLeast is the last instant at which WeCom is known to have held ours:
-	// it was changed after. Zero in shadow mode, unless a check agreed.
+	// it was changed after.
 	SinceAtLeast time.Time
 	SeenAt       time.Time // of the first check that found it
 	LastSeen     time.Time // of the last one

@@ -47,7 +47,7 @@ func newRig(t *testing.T) *rig {
 	clock := pushtest.NewClock(start)
 	r := &rig{
 		t: t, clock: clock, store: spottest.NewMemory(), dirty: pushtest.NewDirty(clock), idle: true,
-		wanted: spot.Wanted{Members: []string{"wang", "li.na"}, Remark: "fair", State: "s1", SkipVerify: true},
+		wanted: spot.Wanted{Remark: "fair", State: "s1", SkipVerify: true},
 		step:   func(string, bool) {},
 	}
 	r.push()
