@@ -60,7 +60,7 @@ func (r *rig) push() {
 	r.record.Code = fair.Code
 	r.record.Epoch++
 	r.record.Committed = push.Committed{
-		Members: r.wanted.Members, Hash: "ours", Epoch: r.record.Epoch, At: r.clock.Now(), Revision: 3,
+		Members: []string{"wang", "li.na"}, Hash: "ours", Epoch: r.record.Epoch, At: r.clock.Now(), Revision: 3,
 	}
 	r.way = spot.Way{Users: []string{"li.na", "wang"}, Remark: "fair", State: "s1", SkipVerify: true}
 }
