@@ -114,22 +114,28 @@ func TestASwitchThatNobodyWasToldOfIsTold(t *testing.T) {
 	s.wantMode(t, roster.Shadow, 1)
 }
 
-// Another change of the whole tenant takes the fan-out's place; its codes are
-// given to the refreshers by that one.
-func TestASwitchDoesNotWaitForAFanOutThatIsSuperseded(t *testing.T) {
+// Another change of the whole tenant takes the fan-out's place: its codes are given
+// to the refreshers by that one, and it is waited for.
+func TestASwitchFollowsTheFanOutThatTakesItsPlace(t *testing.T) {
 	s := newTenantSite(t, roster.Live)
-	followed := 0
-	switched, err := SwitchMode(t.Context(), s.cfg, SwitchOrder{Tenant: "acme", Mode: roster.Shadow, By: "ann", Progress: func(fanout.Job) {
-		if followed++; followed > 1 {
-			return
-		}
-		request := fanout.Request{Scope: fanout.Scope{Tenant: "acme"}, Why: "newer", At: time.Now(), Key: "newer"}
-		if _, err := s.db.FanOuts().Request(t.Context(), request); err != nil {
-			t.Error(err)
+	var epochs []int64
+	switched, err := SwitchMode(t.Context(), s.cfg, SwitchOrder{Tenant: "acme", Mode: roster.Shadow, By: "ann", Progress: func(job fanout.Job) {
+		epochs = append(epochs, job.Epoch)
+		switch len(epochs) {
+		case 1:
+			request := fanout.Request{Scope: fanout.Scope{Tenant: "acme"}, Why: "newer", At: time.Now(), Key: "newer"}
+			if _, err := s.db.FanOuts().Request(t.Context(), request); err != nil {
+				t.Error(err)
+			}
+		case 2:
+			job.State = fanout.Done
+			if ok, err := s.db.FanOuts().Save(t.Context(), job); !ok || err != nil {
+				t.Errorf("end the newer fan-out: %v, %v", ok, err)
+			}
 		}
 	}})
-	if err != nil || !switched || followed != 2 {
-		t.Errorf("switched %v after %d looks, %v", switched, followed, err)
+	if diff := cmp.Diff([]int64{1, 2, 2}, epochs); diff != "" || err != nil || !switched {
+		t.Errorf("switched %v, %v; epochs followed (-want +got):\n%s", switched, err, diff)
 	}
 }
 
