@@ -49,6 +49,7 @@ KEEPER := ./test/keeper
 SIM := ./test/sim
 OVERLOAD := ./test/overload
 HOURS := ./internal/adapter/redisbudget
+SEQUENTIAL := ConstantDemand|NoSchedule|StormingTenants|HardlyDelay|Burst
 # The race detector's runtime of this Go version crashes (a segmentation fault
 # below synctest.Run) in the long bubbles of these tests; they run without it.
 UNRACED := ^TestCrashesAtEveryStep$$
@@ -63,7 +64,7 @@ test: $(STACK) ## every test, on a stack of its own; all but the timed ones with
 test-on-stack: # within `stack run`
 	$(GO_TEST) -race -count=1 -timeout 12m -tags integration -skip '$(UNRACED)' $(TEST_FLAGS) $(RACED)
 	go test -count=1 -timeout 5m -run '$(UNRACED)' $(UNRACED_IN)
-	go test -race -count=1 -timeout 5m $(TEST_FLAGS) $(HOURS)
+	go test -race -count=1 -timeout 5m -skip '$(SEQUENTIAL)' $(TEST_FLAGS) $(HOURS)
 	SIM_SEEDS=5000 go test -count=1 -timeout 5m $(TEST_FLAGS) $(SIM)
 	go test -p 1 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(PROOFS) $(OVERLOAD)
 	go test -p 2 -count=1 -timeout 12m -tags integration $(TEST_FLAGS) $(FAULTS) $(HOURS) $(KEEPER) $(QUOTA)
