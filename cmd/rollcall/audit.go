@@ -164,8 +164,8 @@ are in the dirty set instead: "rollcall dirty".`,
 		Example: `  rollcall audit findings --since 1h`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 || limit > maxListed {
-				return fmt.Errorf("--limit is %d; want 1 to %d", limit, maxListed)
+			if err := checkLimit(limit); err != nil {
+				return err
 			}
 			cfg, err := loadConfig(cmd, config.NeedMongoDB)
 			if err != nil {

@@ -41,8 +41,8 @@ func newDeliveriesListCommand() *cobra.Command {
 		Short: "List deliveries, and why they wait or were given up",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 || limit > maxListed {
-				return fmt.Errorf("--limit is %d; want 1 to %d", limit, maxListed)
+			if err := checkLimit(limit); err != nil {
+				return err
 			}
 			which := notify.Selection{Tenant: tenant, State: notify.State(state)}
 			if state != "" && !slices.Contains(notify.States(), which.State) {

@@ -166,8 +166,8 @@ A difference is open (left to a person), repairing (the code is pushed again), r
   rollcall spot differences -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 || limit > maxListed {
-				return fmt.Errorf("--limit is %d; want 1 to %d", limit, maxListed)
+			if err := checkLimit(limit); err != nil {
+				return err
 			}
 			if err := checkOutput(cmd, output); err != nil {
 				return err

@@ -91,14 +91,14 @@ func (d *dirtySet) DueTenants(ctx context.Context, now time.Time) ([]string, err
 	if d.fail == "tenants" {
 		return nil, errAway
 	}
-	return d.Dirty.DueTenants(ctx, now)
+	return d.Dirty.DueTenants(ctx, push.DirtyWaits, now)
 }
 
 func (d *dirtySet) Due(ctx context.Context, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
 	if d.fail == "due" {
 		return nil, errAway
 	}
-	due, err := d.DueOf(ctx, tenant, now, limit)
+	due, err := d.DueOf(ctx, push.DirtyWaits, tenant, now, limit)
 	out := make([]backstop.Entry, 0, len(due))
 	for _, e := range due {
 		out = append(out, backstop.Entry{Ref: e.Ref, Reason: e.Reasons[0], Due: e.Due, Version: e.Version})

@@ -29,11 +29,11 @@ func entriesOf(all []pushtest.Entry) []backstop.Entry {
 }
 
 func (s wholeSet) DueTenants(ctx context.Context, state push.DirtyState, now time.Time) ([]string, error) {
-	return s.DueTenantsIn(ctx, state, now)
+	return s.Dirty.DueTenants(ctx, state, now)
 }
 
 func (s wholeSet) Due(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
-	due, err := s.DueOfIn(ctx, state, tenant, now, limit)
+	due, err := s.DueOf(ctx, state, tenant, now, limit)
 	return entriesOf(due), err
 }
 

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -32,8 +31,8 @@ func AuditStateOf(ctx context.Context, cfg config.Config) (AuditState, error) {
 }
 
 // AuditScale reads what an estimate rests on: how many codes there are, how many
-// the largest tenant has, and the calls that WeCom allows. The rate of the walk
-// is that of the last pass, or the configured one.
+// the largest tenant has, the calls that WeCom allows, and the configured rate of
+// the walk.
 func AuditScale(ctx context.Context, cfg config.Config) (audit.Scale, error) {
 	scale := audit.Scale{Share: cfg.Keeper.MendShare, WalkRate: cfg.Audit.Rate, Keepers: 1}
 	err := withMongo(ctx, cfg, func(db *mongostore.Database) (err error) {
@@ -44,12 +43,13 @@ func AuditScale(ctx context.Context, cfg config.Config) (audit.Scale, error) {
 		return err
 	})
 	budget := cfg.Budget
-	scale.TenantRate = min(perSecond(budget.TenantPerMinute, budget.Minute), perSecond(budget.TenantPerHour, budget.Hour))
-	scale.TotalRate = min(perSecond(budget.IPPerMinute, budget.Minute), perSecond(budget.IPPerHour, budget.Hour))
+	scale.TenantRate = min(allowed(budget.TenantPerMinute, budget.Minute), allowed(budget.TenantPerHour, budget.Hour))
+	scale.TotalRate = min(allowed(budget.IPPerMinute, budget.Minute), allowed(budget.IPPerHour, budget.Hour))
 	return scale, err
 }
 
-func perSecond(calls int, per time.Duration) float64 { return float64(calls) / per.Seconds() }
+// allowed is so many calls in a window, a second.
+func allowed(calls int, per time.Duration) float64 { return float64(calls) / per.Seconds() }
 
 // FindingsSeen returns what the audit found since an instant that no refresh can
 // mend, the latest first.
@@ -116,13 +116,4 @@ func walkOnce(ctx context.Context, walker *audit.Walker, passes audit.Passes, ea
 		}
 	}
 	return audit.Summary{}, ctx.Err()
-}
-
-// withMongo gives do a connection of its own.
-func withMongo(ctx context.Context, cfg config.Config, do func(*mongostore.Database) error) error {
-	db, err := openMongo(cfg, "operator")
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(db), db.Close(context.WithoutCancel(ctx)))
 }

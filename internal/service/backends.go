@@ -84,6 +84,16 @@ func busOptions(cfg config.Config, joins <-chan struct{}, tel *telemetry.Telemet
 	return o
 }
 
+// withMongo gives a command a connection to MongoDB of its own.
+func withMongo(ctx context.Context, cfg config.Config, do func(*mongostore.Database) error) error {
+	db, err := openMongo(cfg, "operator")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }() // the process ends with the command
+	return do(db)
+}
+
 // closers are run last to first; they end what was opened.
 type closers []func(context.Context) error
 

@@ -66,11 +66,5 @@ func RetryDelivery(ctx context.Context, cfg config.Config, tenant, id string) er
 
 // withDeliveries works on a connection of its own.
 func withDeliveries(ctx context.Context, cfg config.Config, do func(*mongostore.Deliveries) error) error {
-	db, err := openMongo(cfg, "operator")
-	if err != nil {
-		return err
-	}
-	err = do(db.Deliveries())
-	_ = db.Close(ctx) // the process ends with it
-	return err
+	return withMongo(ctx, cfg, func(db *mongostore.Database) error { return do(db.Deliveries()) })
 }

@@ -15,11 +15,11 @@ type dirtySet struct{ *mongostore.Dirty }
 var _ backstop.DirtySet = dirtySet{}
 
 func (d dirtySet) DueTenants(ctx context.Context, state push.DirtyState, now time.Time) ([]string, error) {
-	return d.DueTenantsIn(ctx, state, now)
+	return d.Dirty.DueTenants(ctx, state, now)
 }
 
 func (d dirtySet) Due(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
-	due, err := d.DueOfIn(ctx, state, tenant, now, limit)
+	due, err := d.DueOf(ctx, state, tenant, now, limit)
 	return entriesOf(due), err
 }
 

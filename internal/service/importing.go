@@ -59,16 +59,13 @@ func (r *loopRole) readable(ctx context.Context, tenant string) error {
 
 // ImportStatus returns the newest import of a tenant, and the contact ways that
 // did not become codes; false when there was none.
-func ImportStatus(ctx context.Context, cfg config.Config, tenant string) (adoption.Job, []adoption.Left, bool, error) {
-	db, err := openMongo(cfg, "operator")
-	if err != nil {
-		return adoption.Job{}, nil, false, err
-	}
-	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }() // the process ends with the command
-	job, found, err := db.Imports().Job(ctx, tenant)
-	if err != nil || !found {
-		return job, nil, false, err
-	}
-	left, err := adoption.LeftOf(ctx, db.Imports(), job)
-	return job, left, true, err
+func ImportStatus(ctx context.Context, cfg config.Config, tenant string) (job adoption.Job, left []adoption.Left, found bool, err error) {
+	err = withMongo(ctx, cfg, func(db *mongostore.Database) (err error) {
+		if job, found, err = db.Imports().Job(ctx, tenant); err != nil || !found {
+			return err
+		}
+		left, err = adoption.LeftOf(ctx, db.Imports(), job)
+		return err
+	})
+	return job, left, found, err
 }

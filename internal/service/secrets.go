@@ -8,23 +8,21 @@ import (
 )
 
 // SecretStatus counts the secrets in MongoDB by the key that seals them.
-func SecretStatus(ctx context.Context, cfg config.Config) ([]mongostore.SecretCount, error) {
-	db, err := openMongo(cfg, "operator")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }() // the process ends with the command
-	return db.Secrets().Status(ctx)
+func SecretStatus(ctx context.Context, cfg config.Config) (counts []mongostore.SecretCount, err error) {
+	err = withMongo(ctx, cfg, func(db *mongostore.Database) (err error) {
+		counts, err = db.Secrets().Status(ctx)
+		return err
+	})
+	return counts, err
 }
 
 // ResealSecrets seals with the first key what is in clear or sealed with
 // another one; see mongostore.Secrets.Reseal. What was done comes with an error
 // too.
-func ResealSecrets(ctx context.Context, cfg config.Config) (mongostore.Resealed, error) {
-	db, err := openMongo(cfg, "operator")
-	if err != nil {
-		return mongostore.Resealed{}, err
-	}
-	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }() // the process ends with the command
-	return db.Secrets().Reseal(ctx)
+func ResealSecrets(ctx context.Context, cfg config.Config) (done mongostore.Resealed, err error) {
+	err = withMongo(ctx, cfg, func(db *mongostore.Database) (err error) {
+		done, err = db.Secrets().Reseal(ctx)
+		return err
+	})
+	return done, err
 }

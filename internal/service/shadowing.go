@@ -34,12 +34,10 @@ func NewComparer(cfg config.Config, db *mongostore.Database, meter metric.Meter,
 
 // MigrationReport tells how far a tenant is with moving over;
 // push.ErrUnknownTenant.
-func MigrationReport(ctx context.Context, cfg config.Config, tenant string) (shadow.Readiness, error) {
-	db, err := openMongo(cfg, "operator")
-	if err != nil {
-		return shadow.Readiness{}, err
-	}
-	report, err := newShadowDesk(db).Report(ctx, tenant)
-	_ = db.Close(ctx) // the process ends with it
+func MigrationReport(ctx context.Context, cfg config.Config, tenant string) (report shadow.Readiness, err error) {
+	err = withMongo(ctx, cfg, func(db *mongostore.Database) (err error) {
+		report, err = newShadowDesk(db).Report(ctx, tenant)
+		return err
+	})
 	return report, err
 }

@@ -27,14 +27,13 @@ func ListDifferences(ctx context.Context, cfg config.Config, which spot.Selectio
 
 // TallySpots adds up what the spot check counted of each tenant, or of one, in
 // the last days, today (UTC) included.
-func TallySpots(ctx context.Context, cfg config.Config, tenant string, days int, now time.Time) (map[string]spot.Tally, error) {
-	db, err := openMongo(cfg, "operator")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = db.Close(ctx) }() // the process ends with it
+func TallySpots(ctx context.Context, cfg config.Config, tenant string, days int, now time.Time) (tallies map[string]spot.Tally, err error) {
 	from := roster.DayOf(now.AddDate(0, 0, 1-days), time.UTC)
-	return tallied(db.Spots().Since(ctx, tenant, from))
+	err = withMongo(ctx, cfg, func(db *mongostore.Database) (err error) {
+		tallies, err = tallied(db.Spots().Since(ctx, tenant, from))
+		return err
+	})
+	return tallies, err
 }
 
 func tallied(days iter.Seq2[spot.TenantDay, error]) (map[string]spot.Tally, error) {

@@ -65,10 +65,5 @@ func yieldTokens(ctx context.Context, tokens *mongostore.Tokens, yield func(acce
 
 // withTokens does something with the tokens on a connection of its own.
 func withTokens(ctx context.Context, cfg config.Config, do func(*mongostore.Tokens) error) error {
-	db, err := openMongo(cfg, "operator")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }() // the process ends with the command
-	return do(db.Tokens())
+	return withMongo(ctx, cfg, func(db *mongostore.Database) error { return do(db.Tokens()) })
 }

@@ -2,8 +2,10 @@ package campaign
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/push"
 )
@@ -62,8 +64,10 @@ const maxDirty = 10_000
 const soon = 5 * time.Minute
 
 func (r *running) dirtySoon(ctx context.Context, now time.Time) bool {
-	due, err := r.db.Dirty().Due(ctx, now.Add(soon), 1)
-	return err != nil || len(due) > 0
+	entries, err := r.db.Dirty().List(ctx, push.Ref{}, maxDirty)
+	return err != nil || slices.ContainsFunc(entries, func(e mongostore.DirtyEntry) bool {
+		return e.State != push.DirtyReleased && !e.Due.After(now.Add(soon))
+	})
 }
 
 func (r *running) dirtyCount(ctx context.Context) int {

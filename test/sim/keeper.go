@@ -107,14 +107,14 @@ func (d dirtyOf) DueTenants(ctx context.Context, state push.DirtyState, now time
 	if err := d.w.attempt(ctx, "dirty.due_tenants "+state.String()); err != nil {
 		return nil, err
 	}
-	return d.DueTenantsIn(ctx, state, now)
+	return d.Dirty.DueTenants(ctx, state, now)
 }
 
 func (d dirtyOf) Due(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]backstop.Entry, error) {
 	if err := d.w.attempt(ctx, "dirty.due "+tenant); err != nil {
 		return nil, err
 	}
-	due, err := d.DueOfIn(ctx, state, tenant, now, limit)
+	due, err := d.DueOf(ctx, state, tenant, now, limit)
 	return entriesOf(due), err
 }
 

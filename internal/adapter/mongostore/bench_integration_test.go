@@ -136,11 +136,6 @@ func (d dirtySet) List(ctx context.Context, after push.Ref, limit int) ([]pushte
 	return converted(entries), err
 }
 
-func (d dirtySet) DueOf(ctx context.Context, tenant string, now time.Time, limit int) ([]pushtest.Entry, error) {
-	entries, err := d.Dirty.DueOf(ctx, tenant, now, limit)
-	return converted(entries), err
-}
-
 func (d dirtySet) Remove(ctx context.Context, entries ...pushtest.Entry) (int, error) {
 	seen := make([]mongostore.Seen, len(entries))
 	for i, e := range entries {
@@ -149,8 +144,8 @@ func (d dirtySet) Remove(ctx context.Context, entries ...pushtest.Entry) (int, e
 	return d.Dirty.Remove(ctx, seen...)
 }
 
-func (d dirtySet) DueOfIn(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]pushtest.Entry, error) {
-	entries, err := d.Dirty.DueOfIn(ctx, state, tenant, now, limit)
+func (d dirtySet) DueOf(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]pushtest.Entry, error) {
+	entries, err := d.Dirty.DueOf(ctx, state, tenant, now, limit)
 	return converted(entries), err
 }
 

@@ -150,29 +150,9 @@ func (d *Dirty) List(ctx context.Context, after push.Ref, limit int) ([]DirtyEnt
 	return d.find(ctx, limit, afterRef(after), bson.D{kv("_id", 1)})
 }
 
-// Due returns at most limit entries (at least 1) whose time has come at now,
-// the earliest first, whoever's they are.
-func (d *Dirty) Due(ctx context.Context, now time.Time, limit int) ([]DirtyEntry, error) {
-	return d.find(ctx, limit, bson.D{dueAt(now)}, bson.D{kv("due", 1), kv("_id", 1)})
-}
-
-// DueTenants returns the tenants that have an entry whose time has come at now,
-// in no order.
-func (d *Dirty) DueTenants(ctx context.Context, now time.Time) ([]string, error) {
-	var tenants []string
-	if err := d.entries.Distinct(ctx, "tenant", bson.D{dueAt(now)}).Decode(&tenants); err != nil {
-		return nil, fmt.Errorf("find the tenants with dirty codes: %w", err)
-	}
-	return tenants, nil
-}
-
-// DueOf is Due for one tenant.
-func (d *Dirty) DueOf(ctx context.Context, tenant string, now time.Time, limit int) ([]DirtyEntry, error) {
-	return d.find(ctx, limit, bson.D{kv("tenant", tenant), dueAt(now)}, bson.D{kv("due", 1), kv("_id", 1)})
-}
-
-// DueTenantsIn is DueTenants of the codes in one state.
-func (d *Dirty) DueTenantsIn(ctx context.Context, state push.DirtyState, now time.Time) ([]string, error) {
+// DueTenants returns the tenants that have an entry in a state whose time has come
+// at now, in no order.
+func (d *Dirty) DueTenants(ctx context.Context, state push.DirtyState, now time.Time) ([]string, error) {
 	var tenants []string
 	// A bound on the tenants lets a server walk the index from one to the next.
 	due := bson.D{inState(state), kv("tenant", bson.D{kv("$gt", "")}), dueAt(now)}
@@ -182,8 +162,9 @@ func (d *Dirty) DueTenantsIn(ctx context.Context, state push.DirtyState, now tim
 	return tenants, nil
 }
 
-// DueOfIn is DueOf of the codes in one state.
-func (d *Dirty) DueOfIn(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]DirtyEntry, error) {
+// DueOf returns at most limit entries of a tenant (at least 1) in a state whose time
+// has come at now, the earliest first.
+func (d *Dirty) DueOf(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]DirtyEntry, error) {
 	return d.find(ctx, limit, bson.D{inState(state), kv("tenant", tenant), dueAt(now)}, bson.D{kv("due", 1), kv("_id", 1)})
 }
 

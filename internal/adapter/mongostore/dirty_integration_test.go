@@ -26,7 +26,7 @@ func TestAShareOfDirtyCodesIsTwoRoundTrips(t *testing.T) {
 		}
 	}
 	trips := w.commands.during(func() {
-		entries, err := dirty.DueOf(ctx, "acme", now, share)
+		entries, err := dirty.DueOf(ctx, push.DirtyWaits, "acme", now, share)
 		if err != nil || len(entries) != share {
 			t.Fatalf("DueOf = %d entries, %v", len(entries), err)
 		}

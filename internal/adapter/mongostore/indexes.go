@@ -71,13 +71,9 @@ var indexes = []struct {
 	{findingsCollection, "kept", bson.D{kv("last_seen", 1)}, expiring(FindingsKept)},
 	// Answers: an answer is forgotten at its instant.
 	{idempotencyCollection, "expired", bson.D{kv("expires", 1)}, expiring(0)},
-	// Dirty.DueTenants, DueOf: a tenant's storm is not in another's way.
-	{dirtyCollection, "tenant_due", bson.D{kv("tenant", 1), kv("due", 1), kv("_id", 1)}, options.Index},
-	// Dirty.DueTenantsIn, DueOfIn; Unconfirmed.
+	// Dirty.DueTenants, DueOf: a tenant's storm is not in another's way; Unconfirmed.
 	{dirtyCollection, "state_tenant_due", bson.D{kv("state", 1), kv("tenant", 1), kv("due", 1), kv("_id", 1)}, options.Index},
 	{dirtyCollection, "confirm", bson.D{kv("confirm", 1), kv("_id", 1)}, having("confirm")},
-	// Dirty.Due.
-	{dirtyCollection, "due", bson.D{kv("due", 1), kv("_id", 1)}, options.Index},
 	// Dirty.OfCode.
 	{dirtyCollection, "code", bson.D{kv("code", 1)}, options.Index},
 	// Decisions.List, and the end of a decision.

@@ -114,7 +114,7 @@ func TestEnsureIndexesMayBeRepeated(t *testing.T) {
 	want := map[string][]string{
 		"codes":   {"_id_", "tenant_member_code", "tenant_backup_code", "tenant_code", "tenant_config"},
 		"records": {"_id_", "notes", "failure_streak", "intent_deadline"},
-		"dirty":   {"_id_", "due"},
+		"dirty":   {"_id_", "state_tenant_due", "confirm", "code"},
 		"ways":    {"_id_", "due", "tenant_due"},
 	}
 	for collection, names := range want {

@@ -101,25 +101,8 @@ func (d *Dirty) List(_ context.Context, after push.Ref, limit int) ([]Entry, err
 	return all[:min(limit, len(all))], nil
 }
 
-// DueTenants returns the tenants that have an entry whose time has come.
-func (d *Dirty) DueTenants(_ context.Context, now time.Time) ([]string, error) {
-	tenants := map[string]bool{}
-	for _, e := range d.some(func(e Entry) bool { return e.dueBy(now) }) {
-		tenants[e.Tenant] = true
-	}
-	return slices.Sorted(maps.Keys(tenants)), nil
-}
-
-// DueOf returns the entries of a tenant whose time has come, the earliest
-// first.
-func (d *Dirty) DueOf(_ context.Context, tenant string, now time.Time, limit int) ([]Entry, error) {
-	due := d.some(func(e Entry) bool { return e.Tenant == tenant && e.dueBy(now) })
-	slices.SortFunc(due, func(a, b Entry) int { return cmp.Or(a.Due.Compare(b.Due), byRef(a, b)) })
-	return due[:min(limit, len(due))], nil
-}
-
-// DueTenantsIn is DueTenants of the entries in one state.
-func (d *Dirty) DueTenantsIn(_ context.Context, state push.DirtyState, now time.Time) ([]string, error) {
+// DueTenants returns the tenants that have an entry in a state whose time has come.
+func (d *Dirty) DueTenants(_ context.Context, state push.DirtyState, now time.Time) ([]string, error) {
 	tenants := map[string]bool{}
 	for _, e := range d.some(func(e Entry) bool { return e.State == state && e.dueBy(now) }) {
 		tenants[e.Tenant] = true
@@ -127,8 +110,9 @@ func (d *Dirty) DueTenantsIn(_ context.Context, state push.DirtyState, now time.
 	return slices.Sorted(maps.Keys(tenants)), nil
 }
 
-// DueOfIn is DueOf of the entries in one state.
-func (d *Dirty) DueOfIn(_ context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]Entry, error) {
+// DueOf returns the entries of a tenant in a state whose time has come, the
+// earliest first.
+func (d *Dirty) DueOf(_ context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]Entry, error) {
 	due := d.some(func(e Entry) bool { return e.State == state && e.Tenant == tenant && e.dueBy(now) })
 	slices.SortFunc(due, func(a, b Entry) int { return cmp.Or(a.Due.Compare(b.Due), byRef(a, b)) })
 	return due[:min(limit, len(due))], nil

@@ -22,10 +22,8 @@ type DirtySet interface {
 	push.Dirty
 	Get(ctx context.Context, ref push.Ref) (Entry, bool, error)
 	List(ctx context.Context, after push.Ref, limit int) ([]Entry, error)
-	DueTenants(ctx context.Context, now time.Time) ([]string, error)
-	DueOf(ctx context.Context, tenant string, now time.Time, limit int) ([]Entry, error)
-	DueTenantsIn(ctx context.Context, state push.DirtyState, now time.Time) ([]string, error)
-	DueOfIn(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]Entry, error)
+	DueTenants(ctx context.Context, state push.DirtyState, now time.Time) ([]string, error)
+	DueOf(ctx context.Context, state push.DirtyState, tenant string, now time.Time, limit int) ([]Entry, error)
 	Unconfirmed(ctx context.Context, now time.Time, limit int) ([]Entry, error)
 	// Release and Defer go by Ref, Version and Confirm of each entry, Repeat by
 	// Ref, Version and Due.
@@ -194,12 +192,12 @@ func dirtyDueTenants(t *testing.T, b DirtyBench) {
 		b.mark(t, codeOf("globex", i), reason.Overflow, "", now.Add(in))
 	}
 	b.mark(t, codeOf("initech", 0), reason.Overflow, "", now.Add(time.Millisecond))
-	tenants, err := b.Dirty.DueTenants(t.Context(), now)
+	tenants, err := b.Dirty.DueTenants(t.Context(), push.DirtyWaits, now)
 	slices.Sort(tenants)
 	if diff := cmp.Diff([]string{"acme", "globex"}, tenants); diff != "" || err != nil {
 		t.Errorf("tenants with something due: %v (-want +got):\n%s", err, diff)
 	}
-	if none, err := b.Dirty.DueTenants(t.Context(), now.Add(-2*time.Hour)); len(none) != 0 || err != nil {
+	if none, err := b.Dirty.DueTenants(t.Context(), push.DirtyWaits, now.Add(-2*time.Hour)); len(none) != 0 || err != nil {
 		t.Errorf("tenants with something due before all = %v, %v", none, err)
 	}
 }
@@ -255,7 +253,7 @@ func dirtyRemoveMany(t *testing.T, b DirtyBench) {
 	for i := range n {
 		b.mark(t, codeOf("acme", i), reason.Overflow, "", now)
 	}
-	seen, err := b.Dirty.DueOf(t.Context(), "acme", now, n)
+	seen, err := b.Dirty.DueOf(t.Context(), push.DirtyWaits, "acme", now, n)
 	if err != nil || len(seen) != n {
 		t.Fatalf("DueOf = %d entries, %v", len(seen), err)
 	}
@@ -376,17 +374,17 @@ func dirtyStates(t *testing.T, b DirtyBench) {
 	for state, want := range map[push.DirtyState][]string{
 		push.DirtyWaits: {waits.Code, again.Code}, push.DirtyRepair: {mend.Code}, push.DirtyReleased: nil,
 	} {
-		entries, err := b.Dirty.DueOfIn(t.Context(), state, "acme", now.Add(time.Minute), 10)
+		entries, err := b.Dirty.DueOf(t.Context(), state, "acme", now.Add(time.Minute), 10)
 		if diff := cmp.Diff(want, codesOf(entries), cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", state, err, diff)
 		}
 	}
-	tenants, err := b.Dirty.DueTenantsIn(t.Context(), push.DirtyWaits, now)
+	tenants, err := b.Dirty.DueTenants(t.Context(), push.DirtyWaits, now)
 	slices.Sort(tenants)
 	if diff := cmp.Diff([]string{"acme", "globex"}, tenants); diff != "" || err != nil {
 		t.Errorf("tenants with work that waits: %v (-want +got):\n%s", err, diff)
 	}
-	tenants, err = b.Dirty.DueTenantsIn(t.Context(), push.DirtyRepair, now)
+	tenants, err = b.Dirty.DueTenants(t.Context(), push.DirtyRepair, now)
 	if diff := cmp.Diff([]string{"acme"}, tenants); diff != "" || err != nil {
 		t.Errorf("tenants with something to mend: %v (-want +got):\n%s", err, diff)
 	}
@@ -475,7 +473,7 @@ func (b DirtyBench) wantKept(t *testing.T, seen string) {
 
 func (b DirtyBench) due(t *testing.T, now time.Time, limit int) []string {
 	t.Helper()
-	entries, err := b.Dirty.DueOf(t.Context(), "acme", now, limit)
+	entries, err := b.Dirty.DueOf(t.Context(), push.DirtyWaits, "acme", now, limit)
 	if err != nil {
 		t.Fatalf("Due: %v", err)
 	}
