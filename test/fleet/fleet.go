@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/rollcall-dev/rollcall/test/stack"
 )
 
 // Fleet is the processes of Rollcall under test. Its methods may be called from
@@ -62,14 +63,11 @@ func (m *Member) PID() int { return m.cmd.Process.Pid }
 // Start runs a role ("refresher", "keeper", "ingress") with more environment of
 // its own, and returns when it is ready.
 func (f *Fleet) Start(ctx context.Context, role string, env ...string) (*Member, error) {
-	addr, err := freeAddress(ctx)
+	ports, err := stack.FreePorts(2)
 	if err != nil {
 		return nil, err
 	}
-	web, err := freeAddress(ctx)
-	if err != nil {
-		return nil, err
-	}
+	addr, web := stack.Loopback(ports[0]), stack.Loopback(ports[1])
 	f.mu.Lock()
 	f.started++
 	m := &Member{name: fmt.Sprintf("%s-%d", role, f.started), addr: addr, web: web, done: make(chan struct{})}
@@ -94,14 +92,6 @@ func (f *Fleet) Start(ctx context.Context, role string, env ...string) (*Member,
 	f.members = append(f.members, m)
 	f.mu.Unlock()
 	return m, f.ready(ctx, m)
-}
-
-func freeAddress(ctx context.Context) (string, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // ready waits until the process says that it could do its work.

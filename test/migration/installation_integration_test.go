@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"net"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/service"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
+	"github.com/rollcall-dev/rollcall/test/stack"
 	"github.com/rollcall-dev/rollcall/test/stack/stacktest"
 )
 
@@ -83,10 +83,9 @@ func (in *installation) configure() config.Config {
 }
 
 func (in *installation) freeAddress() string {
-	l, err := new(net.ListenConfig).Listen(in.Context(), "tcp", "127.0.0.1:0")
+	ports, err := stack.FreePorts(1)
 	in.must(err)
-	defer func() { _ = l.Close() }() // a role listens there next
-	return l.Addr().String()
+	return stack.Loopback(ports[0])
 }
 
 func (in *installation) connect() {

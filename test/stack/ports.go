@@ -109,6 +109,26 @@ func (p Ports) fill() (Ports, error) {
 
 var errNoFreePort = errors.New("no free port found on " + loopback)
 
+// FreePorts returns ports of the loopback address that nobody listens on, each
+// another one, for servers that are about to. They lie below those that outgoing
+// connections are given: in a test with thousands of these, one of them may else
+// have the port before its server does.
+func FreePorts(n int) ([]int, error) {
+	taken, ports := map[int]bool{}, make([]int, 0, n)
+	for range n {
+		port, err := freePort(taken)
+		if err != nil {
+			return nil, err
+		}
+		taken[port] = true
+		ports = append(ports, port)
+	}
+	return ports, nil
+}
+
+// Loopback is a port of the loopback address as host:port.
+func Loopback(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+
 // freePort returns a port that nobody listens on and that is not in taken. It
 // draws at random: two stacks that start at the same time then meet on a port
 // about once in a thousand starts.

@@ -71,6 +71,23 @@ func TestFreePortsDifferAndCanBeListenedOn(t *testing.T) {
 	}
 }
 
+func TestFreePortsLieBelowThoseOfOutgoingConnections(t *testing.T) {
+	ports, err := FreePorts(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]bool{}
+	for _, port := range ports {
+		if seen[port] || port < lowestFreePort || port >= highestFreePort || !available(port) {
+			t.Errorf("port %d is given twice, out of range, or taken", port)
+		}
+		seen[port] = true
+	}
+	if got := Loopback(20_001); got != "127.0.0.1:20001" {
+		t.Errorf("Loopback() = %q", got)
+	}
+}
+
 func TestAPortSomebodyListensOnIsNotAvailable(t *testing.T) {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.ParseIP(loopback)})
 	if err != nil {
