@@ -169,6 +169,13 @@ func (in *Intake) Stats() keyqueue.Stats {
 	return in.desk.Stats()
 }
 
+// Tenants are the numbers of each tenant that has codes here, in no order.
+func (in *Intake) Tenants() []keyqueue.TenantStats {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.desk.Tenants()
+}
+
 // SetTenantCap changes how many codes of a tenant are in work at once.
 func (in *Intake) SetTenantCap(tenant string, n int) {
 	in.mu.Lock()

@@ -211,6 +211,7 @@ func (q *Queue[M]) enterHold(e *entry[M], wait Wait) {
 	e.noteWait(wait.Cause)
 	q.held[wait.Cause]++
 	q.heldSum++
+	q.tenant(e.key.Tenant).countHeld(wait.Cause, 1)
 	q.due.push(e)
 }
 
@@ -384,6 +385,7 @@ func (q *Queue[M]) leaveWork(key Key) *entry[M] {
 func (q *Queue[M]) leaveHold(e *entry[M]) {
 	q.held[e.wait.Cause]--
 	q.heldSum--
+	q.tenant(e.key.Tenant).countHeld(e.wait.Cause, -1)
 }
 
 // giveBack ends a hold whose entry has left the heap. What is known of the

@@ -460,3 +460,45 @@ func TestLongestLineIsShed(t *testing.T) {
 		t.Errorf("shed %v of a line that is not long", more)
 	}
 }
+
+// A tenant's held keys could keep no worker busy, and of the others only as many
+// as may be in work at once.
+func TestTheNumbersOfEachTenant(t *testing.T) {
+	f := start(t)
+	for n := range 7 {
+		f.arrive(fmt.Sprint("c", n), n+1)
+	}
+	f.arriveOf(keyqueue.Key{Tenant: "small", Code: "c"}, 100)
+	f.mustWork("c0")
+	if w, ok := f.q.Next(f.now); !ok || w.Tenant != "small" {
+		t.Fatalf("next is %v", w.Key)
+	}
+	f.q.Hold(key("c0"), keyqueue.Wait{Until: f.now.Add(time.Second), Cause: reason.Throttled}, f.now)
+	got := map[string]keyqueue.TenantStats{}
+	for _, s := range f.q.Tenants() {
+		got[s.Tenant] = s
+	}
+	want := map[string]keyqueue.TenantStats{
+		"acme":  {Tenant: "acme", Ready: 6, Limit: 4, Held: map[reason.Reason]int{reason.Throttled: 1}},
+		"small": {Tenant: "small", InFlight: 1, Limit: 4},
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if acme := got["acme"]; acme.Waiting() != 7 || acme.Workable() != 4 {
+		t.Errorf("waiting %d, workable %d", acme.Waiting(), acme.Workable())
+	}
+	if small := got["small"]; small.Waiting() != 0 || small.Workable() != 1 {
+		t.Errorf("waiting %d, workable %d", small.Waiting(), small.Workable())
+	}
+}
+
+func TestATenantThatOnlyRemembersHasNoNumbers(t *testing.T) {
+	f := start(t)
+	f.arrive("c", 1)
+	f.mustWork("c")
+	f.q.Done(key("c"), f.now)
+	if got := f.q.Tenants(); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}

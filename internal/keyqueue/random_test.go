@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/rollcall-dev/rollcall/internal/keyqueue"
@@ -211,6 +212,24 @@ func (w *world) check(t *rapid.T) {
 	if stats.InFlight != len(w.working) || stats.Ready+stats.InFlight+stats.Held != len(w.here) {
 		t.Fatalf("stats %+v; %d in work, %d un-acked", stats, len(w.working), len(w.here))
 	}
+	if sum := sumOf(w.q.Tenants()); !gocmp.Equal(sum, stats) {
+		t.Fatalf("the tenants' numbers add up to %+v, not %+v", sum, stats)
+	}
+}
+
+func sumOf(tenants []keyqueue.TenantStats) keyqueue.Stats {
+	sum := keyqueue.Stats{ByCause: map[reason.Reason]int{}}
+	for _, s := range tenants {
+		sum.Ready += s.Ready
+		sum.InFlight += s.InFlight
+		for cause, n := range s.Held {
+			sum.Held += n
+			if n > 0 {
+				sum.ByCause[cause] += n
+			}
+		}
+	}
+	return sum
 }
 
 // drain lets everything come to rest: every message is acked in the end, and
