@@ -14,7 +14,7 @@ type tenant[M any] struct {
 	inFlight int
 	limit    int
 	held     map[reason.Reason]int // keys that wait, by cause; nil until the first does
-	keys     int // entries of the tenant, whatever their state
+	keys     int                   // entries of the tenant, whatever their state
 
 	queued bool // has a place in the ring
 	after  *tenant[M]

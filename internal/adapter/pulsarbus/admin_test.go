@@ -14,7 +14,7 @@ import (
 
 const oneSubscription = `{"subscriptions":{"rollcall":{"msgBacklog":10,"unackedMessages":4,"msgInReplay":3,
 	"drainingHashesCount":2,"nonContiguousDeletedMessagesRanges":1,"earliestMsgPublishTimeInBacklog":%,
-	"msgRateRedeliver":1.5,"consumers":[{"blockedConsumerOnUnackedMsgs":false},{"blockedConsumerOnUnackedMsgs":true}]}}}`
+	"msgRateRedeliver":1.5,"consumers":[{"consumerName":"a","blockedConsumerOnUnackedMsgs":false},{"consumerName":"b","blockedConsumerOnUnackedMsgs":true}]}}}`
 
 func TestStats(t *testing.T) {
 	at := func(ms string) string { return strings.Replace(oneSubscription, "%", ms, 1) }
@@ -27,7 +27,7 @@ func TestStats(t *testing.T) {
 			"/partitions": `{"partitions":0}`,
 			"/stats?getPreciseBacklog=true&getEarliestTimeInBacklog=true": at("1767225600000"),
 		}, Stats{
-			Backlog: 10, Unacked: 4, InReplay: 3, DrainingHashes: 2, AckHoles: 1, RedeliverRate: 1.5, Consumers: 2, Blocked: true,
+			Backlog: 10, Unacked: 4, InReplay: 3, DrainingHashes: 2, AckHoles: 1, RedeliverRate: 1.5, Consumers: 2, BlockedConsumers: 1, Blocked: true,
 			Oldest: time.UnixMilli(1767225600000),
 		}},
 		{"partitions are summed up, the oldest is the oldest of all", map[string]string{
@@ -35,7 +35,7 @@ func TestStats(t *testing.T) {
 			"/partitioned-stats?getPreciseBacklog=true&getEarliestTimeInBacklog=true&perPartition=true": `{"partitions":{"a":` +
 				at("1767225600001") + `,"b":` + at("1767225600000") + `,"c":` + at("-1") + `}}`,
 		}, Stats{
-			Backlog: 30, Unacked: 12, InReplay: 9, DrainingHashes: 6, AckHoles: 3, RedeliverRate: 4.5, Consumers: 6, Blocked: true,
+			Backlog: 30, Unacked: 12, InReplay: 9, DrainingHashes: 6, AckHoles: 3, RedeliverRate: 4.5, Consumers: 2, BlockedConsumers: 3, Blocked: true,
 			Oldest: time.UnixMilli(1767225600000),
 		}},
 	}

@@ -30,9 +30,11 @@ type Stats struct {
 	// Oldest is when the oldest message of the backlog was published; zero when
 	// there is none or the broker did not say.
 	Oldest time.Time
-	// Consumers is the number of consumers; a partitioned topic counts each
-	// once a partition.
+	// Consumers is the number of consumers, by their names: one that reads
+	// several partitions counts once.
 	Consumers int
+	// BlockedConsumers are at their limit of un-acked messages, once a partition.
+	BlockedConsumers int
 	// Blocked says that a consumer or the subscription is at its limit of
 	// un-acked messages.
 	Blocked bool
@@ -54,14 +56,16 @@ func (a *Admin) Stats(ctx context.Context, topic, subscription string) (Stats, e
 		return Stats{}, err
 	}
 	var total Stats
-	found := false
+	found, names := false, map[string]bool{}
 	for _, t := range topics {
 		total.Published += t.MsgInCounter
 		if s, ok := t.Subscriptions[subscription]; ok {
 			found = true
 			total.add(s)
+			s.names(names)
 		}
 	}
+	total.Consumers = len(names)
 	if !found {
 		return Stats{}, fmt.Errorf("pulsarbus: %q of %q: %w", subscription, topic, errNoSubscription)
 	}
@@ -110,7 +114,8 @@ type subscriptionStats struct {
 	MsgRateRedeliver                   float64 `json:"msgRateRedeliver"`
 	BlockedSubscriptionOnUnackedMsgs   bool    `json:"blockedSubscriptionOnUnackedMsgs"`
 	Consumers                          []struct {
-		BlockedConsumerOnUnackedMsgs bool `json:"blockedConsumerOnUnackedMsgs"`
+		ConsumerName                 string `json:"consumerName"`
+		BlockedConsumerOnUnackedMsgs bool   `json:"blockedConsumerOnUnackedMsgs"`
 	} `json:"consumers"`
 }
 
@@ -121,14 +126,23 @@ func (s *Stats) add(p subscriptionStats) {
 	s.DrainingHashes += p.DrainingHashesCount
 	s.AckHoles += p.NonContiguousDeletedMessagesRanges
 	s.RedeliverRate += p.MsgRateRedeliver
-	s.Consumers += len(p.Consumers)
 	s.Blocked = s.Blocked || p.BlockedSubscriptionOnUnackedMsgs
 	for _, c := range p.Consumers {
-		s.Blocked = s.Blocked || c.BlockedConsumerOnUnackedMsgs
+		if c.BlockedConsumerOnUnackedMsgs {
+			s.Blocked = true
+			s.BlockedConsumers++
+		}
 	}
 	if ms := p.EarliestMsgPublishTimeInBacklog; ms > 0 {
 		if at := time.UnixMilli(ms); s.Oldest.IsZero() || at.Before(s.Oldest) {
 			s.Oldest = at
 		}
+	}
+}
+
+// names notes the consumers of one partition.
+func (p subscriptionStats) names(seen map[string]bool) {
+	for _, c := range p.Consumers {
+		seen[c.ConsumerName] = true
 	}
 }

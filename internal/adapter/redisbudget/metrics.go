@@ -1,6 +1,7 @@
 package redisbudget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -24,7 +25,7 @@ func newMeters(m metric.Meter) (meters, error) {
 	spare, err4 := m.Int64Counter("rollcall.budget.spare",
 		metric.WithDescription("Asks for a call that nobody waits for, and whether it was granted."), metric.WithUnit("{ask}"))
 	degraded, err2 := m.Int64Gauge("rollcall.budget.degraded",
-		metric.WithDescription("1 while Redis cannot be asked and the instance paces itself by its own share."))
+		metric.WithDescription("1 while Redis cannot be asked and the instance paces itself by its own share."), metric.WithUnit("{instance}"))
 	blocks, err3 := m.Int64Counter("rollcall.budget.throttled_answers",
 		metric.WithDescription("Answers 45009 and 45033 of the vendor."), metric.WithUnit("{answer}"))
 	return meters{admissions, spare, degraded, blocks}, errors.Join(err1, err2, err3, err4)
@@ -41,7 +42,7 @@ func (m meters) admission(ctx context.Context, a push.Admission) {
 		result = "booked"
 	}
 	m.admissions.Add(ctx, 1, metric.WithAttributes(
-		attribute.String("result", result), attribute.String("cause", a.Cause.String())))
+		attribute.String("result", result), attribute.String("cause", cmp.Or(a.Cause.String(), "none"))))
 }
 
 // spared counts one ask for spare budget.

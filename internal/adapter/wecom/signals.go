@@ -43,9 +43,9 @@ func newSignals(tracers trace.TracerProvider, meters metric.MeterProvider, base 
 		metric.WithDescription("Time of one exchange with WeCom, by API and class of its outcome."),
 		metric.WithExplicitBucketBoundaries(.01, .025, .05, .1, .2, .4, .8, 1.6, 3.2, 6.4, 12.8))
 	storeFails, err2 := meter.Int64Counter("rollcall.wecom.token_store.failures",
-		metric.WithDescription("Operations on the shared token store that failed; the instance went on alone."))
+		metric.WithDescription("Operations on the shared token store that failed; the instance went on alone."), metric.WithUnit("{operation}"))
 	transitions, err3 := meter.Int64Counter("rollcall.wecom.breaker.transitions",
-		metric.WithDescription("Changes of a circuit breaker's state, by scope (tenant or vendor) and new state."))
+		metric.WithDescription("Changes of a circuit breaker's state, by scope (tenant or vendor) and new state."), metric.WithUnit("{transition}"))
 	return &signals{
 		tracer:      tracers.Tracer(scope),
 		target:      targetOf(base),

@@ -15,6 +15,7 @@ const (
 	Histogram     Kind = "histogram"
 	UpDownCounter Kind = "observable up-down counter"
 	Observed      Kind = "observable counter"
+	Gauge         Kind = "observable gauge"
 )
 
 // Other stands for a value that is not in its label's set.
@@ -110,7 +111,7 @@ const (
 
 // Catalog is the table of all instruments.
 func Catalog() []Instrument {
-	return slices.Concat(refreshes(), calls(), messages(), broker(), keeping(), mending(), counting(), drawing(), makingWays(), shadowing(), serving(), telling())
+	return slices.Concat(refreshes(), loads(), calls(), adapting(), messages(), broker(), subscribed(), keeping(), mending(), counting(), drawing(), makingWays(), shadowing(), serving(), telling())
 }
 
 // refreshes are about codes: how fresh, how they end, how many wait.

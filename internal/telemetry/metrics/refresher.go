@@ -30,6 +30,7 @@ type Refresher struct {
 	alerts       counter
 	heartbeat    histogram
 	broker       brokerCounters
+	load         loadGauges
 
 	meter   metric.Meter
 	backlog metric.Int64ObservableUpDownCounter
@@ -54,6 +55,7 @@ func NewRefresher(meter metric.Meter) (*Refresher, error) {
 		alerts:       b.counter(nameAlerts),
 		heartbeat:    b.histogram(nameHeartbeat),
 		broker:       b.brokerCounters(),
+		load:         b.loadGauges(),
 		meter:        meter,
 	}
 	r.backlog, r.states = b.upDownCounter(nameBacklog)

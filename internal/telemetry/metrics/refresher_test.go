@@ -207,6 +207,14 @@ func collect(t *testing.T, reader sdkmetric.Reader) []string {
 				for _, p := range data.DataPoints {
 					lines = append(lines, fmt.Sprintf("%s %d", seriesName(m.Name, p.Attributes), p.Value))
 				}
+			case metricdata.Gauge[int64]:
+				for _, p := range data.DataPoints {
+					lines = append(lines, fmt.Sprintf("%s %d", seriesName(m.Name, p.Attributes), p.Value))
+				}
+			case metricdata.Gauge[float64]:
+				for _, p := range data.DataPoints {
+					lines = append(lines, fmt.Sprintf("%s %g", seriesName(m.Name, p.Attributes), p.Value))
+				}
 			case metricdata.Histogram[float64]:
 				for _, p := range data.DataPoints {
 					lines = append(lines, fmt.Sprintf("%s %d x %g", seriesName(m.Name, p.Attributes), p.Count, p.Sum/float64(p.Count)))
