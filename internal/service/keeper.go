@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,6 +40,7 @@ type keeper struct {
 	heart     *pulsarbus.Heart
 	auditing  *auditing
 	comparer  *shadow.Comparer
+	watch     *brokerWatch // nil without an admin URL
 }
 
 // RunKeeper sweeps while it holds the keepers' lease, and stands by while
@@ -94,6 +96,9 @@ func (k *keeper) open(ctx context.Context) error {
 	if k.comparer, err = NewComparer(k.cfg, k.db, k.meter, k.tel.Log); err != nil {
 		return err
 	}
+	if err := k.openWatch(ctx); err != nil {
+		return err
+	}
 	return k.openNotifying(ctx)
 }
 
@@ -108,8 +113,29 @@ func (k *keeper) walk(ctx context.Context) {
 // work sweeps until ctx ends. What it knows of earlier sweeps begins anew with
 // every taking of the lease.
 func (k *keeper) work(ctx context.Context, _ int64) {
-	dirty := dirtySet{k.db.Dirty()}
 	defer k.auditing.forget()
+	var running sync.WaitGroup
+	running.Go(func() { k.ensureIndexes(ctx) })
+	k.completeLoop(ctx, &running)
+	for _, s := range slices.Concat(k.mendingSweeps(), k.watchingSweeps()) {
+		running.Go(func() { k.every(ctx, s.rhythm, s.name, func() error { return s.run(ctx) }) })
+	}
+	running.Wait()
+	if k.watch != nil {
+		k.watch.forget()
+	}
+}
+
+// sweep is one of the keeper's loops.
+type sweep struct {
+	name   metrics.Sweep
+	rhythm time.Duration
+	run    func(context.Context) error
+}
+
+// mendingSweeps bring codes back that are due, and those of the dirty set.
+func (k *keeper) mendingSweeps() []sweep {
+	dirty := dirtySet{k.db.Dirty()}
 	settler := k.auditing.settler(k.cfg, dirty, k.tel.Log)
 	due := dueCodes(k.db, k.cfg.Keeper.MendShare*k.tenantRate, k.cfg.Keeper.Confirm)
 	releaser := backstop.NewReleaser(due, publisher{k.producer}, backstop.ReleaserOptions{
@@ -119,39 +145,35 @@ func (k *keeper) work(ctx context.Context, _ int64) {
 		Margin:     2 * (k.cfg.WeCom.CallTimeout + k.cfg.Refresher.IntentMargin),
 		WholeEvery: intentsWhole, Parallel: sweepParallel, Now: time.Now,
 	})
-	var sweeps sync.WaitGroup
-	sweeps.Go(func() { k.ensureIndexes(ctx) })
-	k.completeLoop(ctx, &sweeps)
-	sweeps.Go(func() {
-		k.every(ctx, releaseEvery, metrics.SweepRelease, func() error {
+	return []sweep{
+		{metrics.SweepRelease, releaseEvery, func(ctx context.Context) error {
 			released, err := releaser.Sweep(ctx)
 			k.sweeping.Released(ctx, released.ByReason, released.Late)
 			return err
-		})
-	})
-	sweeps.Go(func() {
-		k.every(ctx, intentsEvery, metrics.SweepIntents, func() error {
+		}},
+		{metrics.SweepIntents, intentsEvery, func(ctx context.Context) error {
 			marked, err := marker.Sweep(ctx)
 			k.sweeping.Marked(ctx, marked)
 			return err
-		})
-	})
-	sweeps.Go(func() {
-		k.every(ctx, settleEvery, metrics.SweepSettle, func() error { return k.auditing.settle(ctx, settler) })
-	})
-	sweeps.Go(func() {
-		k.every(ctx, censusEvery, metrics.SweepCensus, func() error { return k.auditing.count(ctx, k.db.Dirty()) })
-	})
-	sweeps.Go(func() {
-		k.every(ctx, ShadowSweepEvery, metrics.SweepShadows, func() error {
+		}},
+		{metrics.SweepSettle, settleEvery, func(ctx context.Context) error { return k.auditing.settle(ctx, settler) }},
+	}
+}
+
+// watchingSweeps look at how things are, and keep the broker awake.
+func (k *keeper) watchingSweeps() []sweep {
+	sweeps := []sweep{
+		{metrics.SweepCensus, censusEvery, func(ctx context.Context) error { return k.auditing.count(ctx, k.db.Dirty()) }},
+		{metrics.SweepShadows, ShadowSweepEvery, func(ctx context.Context) error {
 			_, err := k.comparer.Sweep(ctx)
 			return err
-		})
-	})
-	sweeps.Go(func() {
-		k.every(ctx, k.cfg.Keeper.Heartbeat, metrics.SweepHeartbeat, func() error { return k.heart.Beat(ctx) })
-	})
-	sweeps.Wait()
+		}},
+		{metrics.SweepHeartbeat, k.cfg.Keeper.Heartbeat, k.heart.Beat},
+	}
+	if k.watch != nil {
+		sweeps = append(sweeps, sweep{metrics.SweepWatch, watchEvery, k.watch.look})
+	}
+	return sweeps
 }
 
 // every sweeps at once and then in its rhythm, until ctx ends. A sweep that

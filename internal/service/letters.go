@@ -76,10 +76,7 @@ func withLetters(cfg config.Config, do func(*pulsarbus.Letters) error) error {
 			Problem: "is not set, and the broker's admin API alone knows which dead letters are dealt with",
 		}}}
 	}
-	admin, err := pulsarbus.NewAdmin(pulsarbus.AdminOptions{
-		URL: cfg.Pulsar.AdminURL, Token: token(cfg.Pulsar), TrustCertsFile: cfg.Pulsar.TLSCAFile,
-		CertFile: cfg.Pulsar.TLSCertFile, KeyFile: cfg.Pulsar.TLSKeyFile, Timeout: cfg.Pulsar.OperationTimeout,
-	})
+	admin, err := newAdmin(cfg.Pulsar)
 	if err != nil {
 		return err
 	}

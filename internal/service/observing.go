@@ -42,7 +42,11 @@ func (r *refresher) observe() (stop func(context.Context) error, err error) {
 	if err != nil {
 		return nil, errors.Join(err, stopBacklog())
 	}
-	return func(context.Context) error { return errors.Join(stopBacklog(), stopBroker()) }, nil
+	stopLoad, err := r.metrics.ObserveLoad(limits(r.cfg.Budget), func() metrics.Load { return load(r.intake.Tenants(), r.cfg.Refresher.Workers) })
+	if err != nil {
+		return nil, errors.Join(err, stopBacklog(), stopBroker())
+	}
+	return func(context.Context) error { return errors.Join(stopBacklog(), stopBroker(), stopLoad()) }, nil
 }
 
 // observedVendor counts the calls by what became of them.

@@ -56,6 +56,7 @@ func (r *refresher) run(ctx context.Context, host *host) error {
 	if err := r.open(ctx); err != nil {
 		return err
 	}
+	host.pages.Handle("GET /backlog", backlogPage{r.intake.Tenants, r.cfg.Refresher.Workers})
 	host.started(r.dependencies()...)
 	host.tel.Log.InfoContext(ctx, "refresher ready", "instance", r.cfg.Refresher.Instance, "topic", r.cfg.Pulsar.Topic)
 	return r.intake.Run(ctx)

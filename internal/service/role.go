@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -18,6 +19,9 @@ const flushTimeout = 5 * time.Second
 type host struct {
 	tel    *telemetry.Telemetry
 	health *telemetry.Health
+	// pages are served beside health and metrics; a role may add to them at any
+	// time.
+	pages *http.ServeMux
 	// started is to be called once by the role when it has opened all that it
 	// needs, with the dependencies without which it is not ready.
 	started func(dependencies ...telemetry.Dependency)
@@ -36,8 +40,8 @@ func runRole(ctx context.Context, cfg config.Config, role, version string, body 
 		defer cancel()
 		err = errors.Join(err, tel.Shutdown(flushing))
 	}()
-	h := &host{tel: tel, health: telemetry.NewHealth()}
-	ops, err := tel.ListenOps(ctx, cfg.Telemetry.HTTPAddr, h.health)
+	h := &host{tel: tel, health: telemetry.NewHealth(), pages: http.NewServeMux()}
+	ops, err := tel.ListenOps(ctx, cfg.Telemetry.HTTPAddr, h.health, h.pages)
 	if err != nil {
 		return err
 	}

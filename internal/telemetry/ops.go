@@ -14,11 +14,12 @@ import (
 const opsGrace = 5 * time.Second
 
 // ListenOps opens addr (host:port; port 0 takes a free one) for /livez, /readyz
-// and /metrics. They are for the cluster's own eyes and take no part in the
-// work. Nothing is answered before [webserver.Server.Serve].
-func (t *Telemetry) ListenOps(ctx context.Context, addr string, health *Health) (*webserver.Server, error) {
+// and /metrics, and for pages, which has every other path (GET only). They are for the
+// cluster's own eyes and take no part in the work. Nothing is answered before
+// [webserver.Server.Serve].
+func (t *Telemetry) ListenOps(ctx context.Context, addr string, health *Health, pages http.Handler) (*webserver.Server, error) {
 	return webserver.Listen(ctx, addr, "health and metrics", &http.Server{
-		Handler:           opsHandler(health, t.MetricsHandler()),
+		Handler:           opsHandler(health, t.MetricsHandler(), pages),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      30 * time.Second,
@@ -28,11 +29,12 @@ func (t *Telemetry) ListenOps(ctx context.Context, addr string, health *Health) 
 	}, opsGrace)
 }
 
-func opsHandler(health *Health, metrics http.Handler) http.Handler {
+func opsHandler(health *Health, metrics, pages http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /livez", reporting(health.Live))
 	mux.Handle("GET /readyz", reporting(health.Ready))
 	mux.Handle("GET /metrics", metrics)
+	mux.Handle("GET /", pages)
 	return mux
 }
 

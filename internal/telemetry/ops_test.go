@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -62,10 +63,24 @@ func TestOpsBodyIsTheReport(t *testing.T) {
 	}
 }
 
+// A role's pages are served beside these, and hide none of them.
+func TestPagesOfTheRole(t *testing.T) {
+	pages := http.NewServeMux()
+	pages.HandleFunc("GET /backlog", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a page") })
+	handler := opsHandler(NewHealth(), http.NotFoundHandler(), pages)
+	for path, want := range map[string]int{"/backlog": http.StatusOK, "/livez": http.StatusOK, "/nothing": http.StatusNotFound} {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		if answer.Code != want {
+			t.Errorf("GET %s: %d", path, answer.Code)
+		}
+	}
+}
+
 // An idle client and a huge header cost nothing.
 func TestOpsLimits(t *testing.T) {
 	tel := quiet(t)
-	server, err := tel.ListenOps(t.Context(), "127.0.0.1:0", NewHealth())
+	server, err := tel.ListenOps(t.Context(), "127.0.0.1:0", NewHealth(), http.NotFoundHandler())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,11 +98,11 @@ func TestOpsLimits(t *testing.T) {
 
 func TestOpsTellsWhatItCannotDo(t *testing.T) {
 	tel := quiet(t)
-	server, err := tel.ListenOps(t.Context(), "127.0.0.1:0", NewHealth())
+	server, err := tel.ListenOps(t.Context(), "127.0.0.1:0", NewHealth(), http.NotFoundHandler())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tel.ListenOps(t.Context(), server.Addr(), NewHealth()); err == nil || !strings.Contains(err.Error(), "listening for health and metrics") {
+	if _, err := tel.ListenOps(t.Context(), server.Addr(), NewHealth(), http.NotFoundHandler()); err == nil || !strings.Contains(err.Error(), "listening for health and metrics") {
 		t.Errorf("a taken port: %v", err)
 	}
 	if err := server.Listener.Close(); err != nil {
@@ -101,7 +116,7 @@ func TestOpsTellsWhatItCannotDo(t *testing.T) {
 // serving runs an ops server until the test ends and returns its URL.
 func serving(t *testing.T, health *Health) string {
 	t.Helper()
-	server, err := quiet(t).ListenOps(t.Context(), "127.0.0.1:0", health)
+	server, err := quiet(t).ListenOps(t.Context(), "127.0.0.1:0", health, http.NotFoundHandler())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,13 +37,14 @@ const (
 	SweepCensus    Sweep = "census"    // the dirty set is counted
 	SweepShadows   Sweep = "shadows"   // lists of codes in shadow mode that can be compared
 	SweepHeartbeat Sweep = "heartbeat" // a message on every partition, for the broker to go on
+	SweepWatch     Sweep = "watch"     // the broker is asked about the subscription
 )
 
 // sweeps are the values of the sweep's label.
 func sweeps() []string {
 	return []string{
 		string(SweepRelease), string(SweepIntents), string(SweepAdditions), string(SweepFacts), string(SweepWays), string(SweepForget),
-		string(SweepNotify), string(SweepHeld), string(SweepPrune), string(SweepSettle), string(SweepCensus), string(SweepShadows), string(SweepHeartbeat), Other,
+		string(SweepNotify), string(SweepHeld), string(SweepPrune), string(SweepSettle), string(SweepCensus), string(SweepShadows), string(SweepHeartbeat), string(SweepWatch), Other,
 	}
 }
 
