@@ -153,6 +153,39 @@ func joinWithHolds(t *testing.T, hint bool) time.Duration {
 	return worst
 }
 
+// Scaling in: a consumer that goes hands its keys over with it, held ones too.
+func TestLeavingConsumerDelaysOtherKeysNoLongerThanMaxHold(t *testing.T) {
+	tp := newTopic(t)
+	until := in(time.Hour)
+	refresh := holdUntil("held", until, reason.Throttled)
+	stays, goes := tp.consume("stays", refresh), tp.consume("goes", refresh)
+	tp.publishMany(names("held", 10_000))
+	eventually(t, 60*time.Second, "10 000 codes are held, by both", func() bool {
+		a, b := stays.intake.Stats().Held, goes.intake.Stats().Held
+		return a+b >= 9_900 && a > 2_000 && b > 2_000
+	})
+	handed := goes.intake.Stats().Held
+
+	flow := startFlow(tp)
+	steady := flow.during(t, 2*time.Second, stays, goes)
+	left := make(chan time.Duration, 1)
+	begun := time.Now()
+	go func() {
+		goes.close(t)
+		left <- time.Since(begun)
+	}()
+	worst := flow.during(t, 6*time.Second, stays, goes)
+	flow.stop()
+	took := <-left
+	t.Logf("%d held codes handed over in %v; other keys waited at most %v before, %v from then on", handed, took, steady, worst)
+	if worst > maxHold {
+		t.Errorf("other keys waited up to %v when a consumer left; want MaxHold (%v) at most", worst, maxHold)
+	}
+	eventually(t, 30*time.Second, "the one that stays holds them all", func() bool { return stays.intake.Stats().Held >= 9_900 })
+	until.Store(time.Now().UnixNano())
+	eventually(t, 90*time.Second, "everything is done", func() bool { return tp.stats().Backlog == 0 })
+}
+
 func TestGracefulStopUnderLoadLosesNothing(t *testing.T) {
 	tp := newTopic(t)
 	slow := func(ref push.Ref) push.Outcome {
