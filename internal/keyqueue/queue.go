@@ -291,28 +291,6 @@ func (q *Queue[M]) SetTenantCap(name string, n int) {
 	q.takeTurn(t)
 }
 
-// Stats are the numbers of keys by state.
-type Stats struct {
-	Ready    int
-	InFlight int
-	Held     int
-	ByCause  map[reason.Reason]int // Held by cause; causes without a key may be absent
-}
-
-// Stats counts the keys by state.
-func (q *Queue[M]) Stats() Stats {
-	by := make(map[reason.Reason]int, len(q.held))
-	for cause, n := range q.held {
-		if n > 0 {
-			by[cause] = n
-		}
-	}
-	return Stats{Ready: q.ready, InFlight: q.inFlight, Held: q.heldSum, ByCause: by}
-}
-
-// Held is the number of keys that wait.
-func (q *Queue[M]) Held() int { return q.heldSum }
-
 func (q *Queue[M]) makeReady(e *entry[M]) {
 	t := q.tenant(e.key.Tenant)
 	if e.state == returned {

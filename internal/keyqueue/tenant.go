@@ -1,8 +1,6 @@
 package keyqueue
 
 import (
-	"maps"
-
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
 
@@ -106,41 +104,6 @@ func (q *Queue[M]) takeTurn(t *tenant[M]) {
 	case t.keys == 0 && t.limit == q.opts.TenantCap:
 		delete(q.tenants, t.name)
 	}
-}
-
-// TenantStats are the numbers of one tenant's keys by state.
-type TenantStats struct {
-	Tenant   string
-	Ready    int
-	InFlight int
-	Limit    int                   // of InFlight
-	Held     map[reason.Reason]int // by cause; causes without a key may be absent
-}
-
-// Waiting is how many of the keys wait for a worker or for their deadline.
-func (s TenantStats) Waiting() int {
-	n := s.Ready
-	for _, held := range s.Held {
-		n += held
-	}
-	return n
-}
-
-// Workable is how many workers the keys could keep busy now. Those that wait for
-// a deadline could none, and beyond the limit a further worker would stand idle.
-func (s TenantStats) Workable() int { return min(s.Ready+s.InFlight, s.Limit) }
-
-// Tenants are the numbers of every tenant that has keys in some state, in no
-// order. It takes time in proportion to them.
-func (q *Queue[M]) Tenants() []TenantStats {
-	all := make([]TenantStats, 0, len(q.tenants))
-	for _, t := range q.tenants {
-		s := TenantStats{Tenant: t.name, Ready: t.ready(), InFlight: t.inFlight, Limit: t.limit, Held: maps.Clone(t.held)}
-		if s.Waiting()+s.InFlight > 0 {
-			all = append(all, s)
-		}
-	}
-	return all
 }
 
 // countHeld notes that n more keys wait for a cause.
