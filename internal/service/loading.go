@@ -44,8 +44,9 @@ func busiest(tenants []keyqueue.TenantStats, n int) []keyqueue.TenantStats {
 	return sorted[:min(n, len(sorted))]
 }
 
-func limits(cfg config.Budget) metrics.Limits {
-	return metrics.Limits{TenantMinute: cfg.TenantPerMinute, TenantHour: cfg.TenantPerHour, IPMinute: cfg.IPPerMinute, IPHour: cfg.IPPerHour}
+func limits(cfg config.Config) metrics.Limits {
+	b := cfg.Budget
+	return metrics.Limits{TenantMinute: b.TenantPerMinute, TenantHour: b.TenantPerHour, IPMinute: b.IPPerMinute, IPHour: b.IPPerHour, Codes: room(cfg)}
 }
 
 // backlogPage answers who has most codes in this process, and what they wait

@@ -42,7 +42,7 @@ func (r *refresher) observe() (stop func(context.Context) error, err error) {
 	if err != nil {
 		return nil, errors.Join(err, stopBacklog())
 	}
-	stopLoad, err := r.metrics.ObserveLoad(limits(r.cfg.Budget), func() metrics.Load { return load(r.intake.Tenants(), r.cfg.Refresher.Workers) })
+	stopLoad, err := r.metrics.ObserveLoad(limits(r.cfg), func() metrics.Load { return load(r.intake.Tenants(), r.cfg.Refresher.Workers) })
 	if err != nil {
 		return nil, errors.Join(err, stopBacklog(), stopBroker())
 	}

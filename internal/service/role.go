@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
+	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 )
 
 // flushTimeout is how long the last metrics and spans may take.
@@ -55,6 +56,11 @@ func runRole(ctx context.Context, cfg config.Config, role, version string, body 
 		}
 	})
 	h.health.Starting()
+	stopDependencies, err := metrics.ObserveDependencies(tel.Meters.Meter("github.com/rollcall-dev/rollcall"), h.health.Dependencies)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopDependencies()) }()
 	h.started = func(dependencies ...telemetry.Dependency) {
 		h.health.Depend(dependencies...)
 		h.health.Started()

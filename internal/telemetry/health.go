@@ -70,6 +70,18 @@ func (h *Health) Ready() Report {
 	return reportOf(checks)
 }
 
+// Dependencies says which of the dependencies answered within the last seconds,
+// by name.
+func (h *Health) Dependencies() map[string]bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	up := make(map[string]bool, len(h.dependencies))
+	for _, d := range h.dependencies {
+		up[d.Name] = d.report().OK
+	}
+	return up
+}
+
 // Starting makes the process unready until [Health.Started].
 func (h *Health) Starting() { h.setStarting(true) }
 

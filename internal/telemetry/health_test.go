@@ -104,6 +104,9 @@ func TestADependencyThatHangs(t *testing.T) {
 			{Name: "well", OK: true, AgeSeconds: 0.5, LimitSeconds: 3},
 			{Name: "deaf", LimitSeconds: 12, Error: "not asked yet"},
 		}})
+		if diff := cmp.Diff(map[string]bool{"slow": false, "well": true, "deaf": false}, h.Dependencies()); diff != "" {
+			t.Errorf("dependencies: %s", diff)
+		}
 	})
 }
 

@@ -56,7 +56,7 @@ func mending() []Instrument {
 			Name: nameAuditLooks, Prometheus: "rollcall_audit_looks_total", Kind: Counter, Unit: "{code}",
 			Labels: []Label{label("result", []string{"agrees", "shadowed", "waits"}, audited)},
 			What:   "Codes that the audit compared with their facts, by what it found. A difference that somebody is known to come back to counts as waits.",
-			Action: "stale, set_missing and record_lies are zero in a sound system: each is an event that was lost or a refresh that decides wrongly. The log and `rollcall dirty list` name the codes. None at all for an hour: no keeper walks.",
+			Action: "set_missing and record_lies are zero in a sound system, and so is stale outside a storm: each is an event that was lost or a refresh that decides wrongly. In a storm a code whose event stands in line for longer than ROLLCALL_AUDIT_BOUND is stale too, and heals. The log and `rollcall dirty list` name the codes. None at all for an hour: no keeper walks.",
 		},
 		{
 			Name: nameAuditWalk, Prometheus: "rollcall_audit_pass_seconds", Kind: Histogram, Unit: "s",

@@ -85,6 +85,9 @@ func TestPrometheusNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	touchSubscription(t, sub)
+	if _, err := ObserveDependencies(meter, func() map[string]bool { return map[string]bool{"redis": true} }); err != nil {
+		t.Fatal(err)
+	}
 	touchKeeper(t, meter)
 	touchBackstop(t, meter)
 	touchDraws(t, meter)

@@ -13,6 +13,7 @@ const (
 	nameTop   = "rollcall.backlog.top"
 	nameLoad  = "rollcall.refresher.load"
 	nameLimit = "rollcall.budget.limit"
+	nameRoom  = "rollcall.backlog.limit"
 )
 
 // Ranks is how many tenants the metrics rank.
@@ -42,6 +43,11 @@ func loads() []Instrument {
 			Action: "What to scale on: docs/operations/autoscaling.md. Above 1 for minutes with freshness suffering: more refreshers, unless MongoDB, Redis or WeCom is slow (rollcall.refresh.duration): then more refreshers make it worse.",
 		},
 		{
+			Name: nameRoom, Prometheus: "rollcall_backlog_limit", Kind: Gauge, Unit: "{code}",
+			What:   "Codes that may be here at once, in line, in work and held (ROLLCALL_REFRESHER_MAX_HELD less what is fetched ahead); three quarters of them may be held.",
+			Action: "To be set against rollcall.backlog: beyond three quarters codes overflow into the dirty set. That loses nothing; all the time, it asks for more refreshers or a larger limit.",
+		},
+		{
 			Name: nameLimit, Prometheus: "rollcall_budget_limit", Kind: Gauge, Unit: "{call}",
 			Labels: []Label{{"scope", []string{"tenant", "ip"}}, {"window", []string{"minute", "hour"}}},
 			What:   "Calls of one API that WeCom allows a tenant, and an IP address, in its short and in its long window, as configured.",
@@ -56,9 +62,10 @@ type Load struct {
 	Share float64 // of the workers that these could keep busy
 }
 
-// Limits are the calls that WeCom allows.
+// Limits are the calls that WeCom allows, and the codes that a process may have.
 type Limits struct {
 	TenantMinute, TenantHour, IPMinute, IPHour int
+	Codes                                      int
 }
 
 // loadGauges are read off the queue when metrics are collected.
@@ -68,6 +75,7 @@ type loadGauges struct {
 	share metric.Float64ObservableGauge
 	limit metric.Int64ObservableGauge
 	of    series
+	room  metric.Int64ObservableGauge
 }
 
 func (b *builder) loadGauges() loadGauges {
@@ -75,6 +83,7 @@ func (b *builder) loadGauges() loadGauges {
 		top: b.gauge(nameTop), rank: newSeries(b.find(nameTop).Labels),
 		share: b.fraction(nameLoad),
 		limit: b.gauge(nameLimit), of: newSeries(b.find(nameLimit).Labels),
+		room: b.gauge(nameRoom),
 	}
 }
 
@@ -85,7 +94,7 @@ func (r *Refresher) ObserveLoad(limits Limits, read func() Load) (stop func() er
 		r.load.observe(o, read())
 		r.load.observeLimits(o, limits)
 		return nil
-	}, r.load.top, r.load.share, r.load.limit)
+	}, r.load.top, r.load.share, r.load.limit, r.load.room)
 	if err != nil {
 		return nil, fmt.Errorf("observing the load: %w", err)
 	}
@@ -109,6 +118,7 @@ func (g loadGauges) observeLimits(o metric.Observer, l Limits) {
 	o.ObserveInt64(g.limit, int64(l.TenantHour), g.of.of("tenant", "hour"))
 	o.ObserveInt64(g.limit, int64(l.IPMinute), g.of.of("ip", "minute"))
 	o.ObserveInt64(g.limit, int64(l.IPHour), g.of.of("ip", "hour"))
+	o.ObserveInt64(g.room, int64(l.Codes))
 }
 
 func (b *builder) gauge(name string) metric.Int64ObservableGauge {

@@ -12,7 +12,7 @@ import (
 
 func touchLoad(t *testing.T, r *Refresher) {
 	t.Helper()
-	_, err := r.ObserveLoad(Limits{TenantMinute: 1, TenantHour: 2, IPMinute: 3, IPHour: 4}, func() Load {
+	_, err := r.ObserveLoad(Limits{TenantMinute: 1, TenantHour: 2, IPMinute: 3, IPHour: 4, Codes: 5}, func() Load {
 		return Load{Top: []int{9, 5}, Share: 0.25}
 	})
 	if err != nil {
@@ -33,7 +33,7 @@ func TestLoad(t *testing.T) {
 	for rank := 3; rank < 10; rank++ {
 		want = append(want, fmt.Sprintf(`rollcall.backlog.top{rank=%d} 0`, rank))
 	}
-	want = append(want,
+	want = append(want, `rollcall.backlog.limit{} 5`,
 		`rollcall.budget.limit{scope=ip,window=hour} 4`, `rollcall.budget.limit{scope=ip,window=minute} 3`,
 		`rollcall.budget.limit{scope=tenant,window=hour} 2`, `rollcall.budget.limit{scope=tenant,window=minute} 1`,
 		`rollcall.refresher.load{} 0.25`)
@@ -77,5 +77,22 @@ func TestASubscriptionThatCannotBeAskedForHasNoFigures(t *testing.T) {
 	s.Looked(t.Context(), LookFailed)
 	if diff := cmp.Diff([]string{`rollcall.subscription.looks{outcome=failed} 1`}, collect(t, reader)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestDependencies(t *testing.T) {
+	reader := sdkmetric.NewManualReader()
+	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("test")
+	up := map[string]bool{"mongodb": true, "redis": false, "something new": true}
+	stop, err := ObserveDependencies(meter, func() map[string]bool { return up })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`rollcall.dependency.up{dependency=mongodb} 1`, `rollcall.dependency.up{dependency=other} 1`, `rollcall.dependency.up{dependency=redis} 0`}
+	if diff := cmp.Diff(want, collect(t, reader)); diff != "" {
+		t.Error(diff)
+	}
+	if err := stop(); err != nil || len(collect(t, reader)) != 0 {
+		t.Errorf("still asked after stop, %v", err)
 	}
 }
