@@ -3,6 +3,7 @@
 package redisrotation
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -57,7 +58,7 @@ func (r *Rotation) bytes(t *testing.T, ref push.Ref) int64 {
 	var sum int64
 	for _, key := range r.keysOf(ref).all() {
 		n, err := r.client.(*redis.Client).MemoryUsage(t.Context(), key, 0).Result()
-		if err != nil && err != redis.Nil {
+		if err != nil && !errors.Is(err, redis.Nil) {
 			t.Fatal(err)
 		}
 		sum += n
