@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 	"github.com/rollcall-dev/rollcall/internal/service"
@@ -33,7 +34,7 @@ const (
 // is found by the audit alone, and costs one push of what WeCom has.
 func TestOlderRecordsBesideTodaysFactsAreMended(t *testing.T) {
 	b := newBackup(t)
-	stop := b.start("refresher", b.refresh)
+	stop := b.start("refresher", refresher)
 	b.first()
 	older := b.copyOf("records")
 	b.live()
@@ -43,8 +44,8 @@ func TestOlderRecordsBesideTodaysFactsAreMended(t *testing.T) {
 	b.restore(older)
 	pushed := b.calls("update_contact_way")
 	b.h.cfg.Spot.Share = 0
-	b.start("refresher again", b.refresh)
-	b.start("keeper", b.keep)
+	b.start("refresher again", refresher)
+	b.start("keeper", keeper)
 	b.pass()
 	b.h.wantNothingDirty()
 	eventually(t, 30*time.Second, "every record says what WeCom holds", b.recordsAgree)
@@ -62,7 +63,7 @@ func TestOlderRecordsBesideTodaysFactsAreMended(t *testing.T) {
 // has nothing to say: that WeCom holds something newer is seen by asking it.
 func TestARestoredDatabaseIsCarriedToWeComByTheSpotCheck(t *testing.T) {
 	b := newBackup(t)
-	stop := b.start("refresher", b.refresh)
+	stop := b.start("refresher", refresher)
 	b.first()
 	older, want := b.copyOf("records", "staff", "codes", "tenants"), b.lists()
 	b.live()
@@ -70,9 +71,11 @@ func TestARestoredDatabaseIsCarriedToWeComByTheSpotCheck(t *testing.T) {
 	stop()
 
 	b.restore(older)
-	b.h.cfg.Spot.Share = 0
-	b.start("refresher again", b.refresh)
-	stop = b.start("keeper without a spot check", b.keep)
+	// One pass and no second: a keeper that stops within one leaves a chunk behind
+	// that is taken over minutes later.
+	b.h.cfg.Spot.Share, b.h.cfg.Audit.Every = 0, time.Hour
+	b.start("refresher again", refresher)
+	stop = b.start("keeper without a spot check", keeper)
 	b.pass()
 	b.h.wantNothingDirty()
 	if got := b.lists(); !slices.EqualFunc(got, newer, slices.Equal) {
@@ -80,8 +83,9 @@ func TestARestoredDatabaseIsCarriedToWeComByTheSpotCheck(t *testing.T) {
 	}
 	b.wantWholeSets()
 	stop()
-	b.h.cfg.Spot.Share = 1
-	b.start("keeper with a spot check", b.keep)
+	b.h.cfg.Spot.Share, b.h.cfg.Audit.Every = 1, auditEvery
+	b.start("keeper with a spot check", keeper)
+	defer b.tell()
 	eventually(t, 60*time.Second, "WeCom holds what the restored facts ask for", func() bool {
 		return slices.EqualFunc(b.lists()[:made], want[:made], slices.Equal)
 	})
@@ -107,17 +111,22 @@ func newBackup(t *testing.T) *backup {
 	return &backup{T: t, h: h, db: client.Database(h.cfg.MongoDB.Database)}
 }
 
-func (b *backup) refresh(ctx context.Context) error {
-	return service.RunRefresher(ctx, b.h.cfg, "test")
+// role is one of service's, without what a test may put in between.
+type role func(context.Context, config.Config) error
+
+func refresher(ctx context.Context, cfg config.Config) error {
+	return service.RunRefresher(ctx, cfg, "test")
 }
 
-func (b *backup) keep(ctx context.Context) error { return service.RunKeeper(ctx, b.h.cfg, "test") }
+func keeper(ctx context.Context, cfg config.Config) error { return service.RunKeeper(ctx, cfg, "test") }
 
-// start runs a role until stop is called, or the test ends.
-func (b *backup) start(name string, role func(context.Context) error) (stop func()) {
+// start runs a role, as it is configured now, until stop is called or the test
+// ends.
+func (b *backup) start(name string, run role) (stop func()) {
 	ctx, end := context.WithCancel(context.WithoutCancel(b.Context()))
 	ended := make(chan error, 1)
-	go func() { ended <- role(ctx) }()
+	cfg := b.h.cfg
+	go func() { ended <- run(ctx, cfg) }()
 	stopped := false
 	stop = func() {
 		if stopped {
@@ -230,20 +239,35 @@ func (b *backup) wantWholeSets() {
 	}
 }
 
+// tell says how things stand, for whoever reads a failure.
+func (b *backup) tell() {
+	if !b.Failed() {
+		return
+	}
+	for i, list := range b.lists() {
+		ref := push.Ref{Tenant: "acme", Code: fmt.Sprint("c", i)}
+		entry, dirty := b.h.dirty(ref.Tenant, ref.Code)
+		difference, differs, err := b.h.db.Spots().Get(context.WithoutCancel(b.Context()), ref)
+		b.Logf("%s: WeCom %v, record %+v, dirty %v %+v, difference %v %+v %v", ref.Code, list, b.h.record(ref.Code), dirty, entry, differs, difference, err)
+	}
+	pass, err := b.h.db.Passes().Get(context.WithoutCancel(b.Context()))
+	b.Logf("pass %+v %v; get_contact_way %d", pass, err, b.calls("get_contact_way"))
+}
+
 // known reports whether the database has the code.
 func (b *backup) known(i int) bool {
 	_, _, err := b.h.db.Store().Load(b.Context(), push.Ref{Tenant: "acme", Code: fmt.Sprint("c", i)})
 	return err == nil
 }
 
-// pass waits for a whole pass of the audit that began after the call.
+// pass waits for the first whole pass of the audit. No keeper runs before the
+// restore, so it began after it.
 func (b *backup) pass() {
-	before, err := b.h.db.Passes().Get(b.Context())
-	b.h.must(err)
+	b.Helper()
 	eventually(b.T, 60*time.Second, "a whole pass of the audit", func() bool {
 		now, err := b.h.db.Passes().Get(b.Context())
 		b.h.must(err)
-		return now.Last.Number > before.Number+1
+		return now.Last.Number > 0
 	})
 }
 
