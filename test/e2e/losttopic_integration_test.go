@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/pkg/refresh"
 )
 
 // A topic that is lost with its subscription takes the events along that nobody
@@ -52,9 +53,11 @@ func (b *backup) alone(codes int) bool {
 }
 
 // loseTopic deletes the topic with its subscriptions and makes a new one of the
-// same name.
+// same name. The test's own producer does not live through it: the client's
+// reconnecting producers are not free of data races (v0.19.0).
 func (b *backup) loseTopic() {
 	b.Helper()
+	b.h.producer.Close()
 	path := "/admin/v2/" + strings.Replace(b.h.cfg.Pulsar.Topic, "://", "/", 1) + "?force=true"
 	request, err := http.NewRequestWithContext(b.Context(), http.MethodDelete, b.h.cfg.Pulsar.AdminURL+path, http.NoBody)
 	b.h.must(err)
@@ -65,4 +68,7 @@ func (b *backup) loseTopic() {
 		b.Fatalf("the broker did not delete the topic: %s", answer.Status)
 	}
 	b.h.must(b.h.admin.EnsureTopic(b.Context(), b.h.cfg.Pulsar.Topic, 0))
+	b.h.producer, err = refresh.New(b.h.client, refresh.Options{Topic: b.h.cfg.Pulsar.Topic})
+	b.h.must(err)
+	b.Cleanup(b.h.producer.Close)
 }
