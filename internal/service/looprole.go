@@ -8,7 +8,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
-	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisbudget"
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisrotation"
 	"github.com/rollcall-dev/rollcall/internal/adapter/wecom"
@@ -30,7 +29,7 @@ type loopRole struct {
 	metrics  *metrics.Quota
 	db       *mongostore.Database
 	redis    redis.UniversalClient
-	producer *refresh.Producer
+	producer refresh.Publisher
 	loop     *loop
 	vendor   *wecom.Vendor
 	budget   *redisbudget.Budget
@@ -47,7 +46,7 @@ func (r *loopRole) open(role string, poll time.Duration) error {
 	r.meter = r.tel.Meters.Meter("github.com/rollcall-dev/rollcall")
 	for _, open := range []func() error{
 		func() error { return r.openStores(role) },
-		r.openProducer,
+		r.awaitProducer,
 		func() error { return r.openLoop(poll) },
 		r.openWays,
 	} {
@@ -68,20 +67,6 @@ func (r *loopRole) openStores(role string) error {
 		return err
 	}
 	r.closers.add(func(context.Context) error { return r.redis.Close() })
-	return nil
-}
-
-func (r *loopRole) openProducer() error {
-	bus, err := pulsarbus.NewClient(busOptions(r.cfg, nil, r.tel))
-	if err != nil {
-		return err
-	}
-	r.closers.add(func(context.Context) error { bus.Close(); return nil })
-	r.producer, err = refresh.New(bus, refresh.Options{Topic: r.cfg.Pulsar.Topic, SendTimeout: r.cfg.Pulsar.OperationTimeout})
-	if err != nil {
-		return err
-	}
-	r.closers.add(func(context.Context) error { r.producer.Close(); return nil })
 	return nil
 }
 

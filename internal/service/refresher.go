@@ -54,12 +54,21 @@ func RunRefresher(ctx context.Context, cfg config.Config, version string, seams 
 
 func (r *refresher) run(ctx context.Context, host *host) error {
 	if err := r.open(ctx); err != nil {
-		return err
+		return unlessAsked(ctx, err)
 	}
 	host.pages.Handle("GET /backlog", backlogPage{r.intake.Tenants, r.cfg.Refresher.Workers})
 	host.started(r.dependencies()...)
 	host.tel.Log.InfoContext(ctx, "refresher ready", "instance", r.cfg.Refresher.Instance, "topic", r.cfg.Pulsar.Topic)
 	return r.intake.Run(ctx)
+}
+
+// unlessAsked is nil when a start was given up because the process was asked to
+// stop, while the broker was away.
+func unlessAsked(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // open connects to everything; what it opened, closers ends.
@@ -110,8 +119,11 @@ func (r *refresher) subscribe(ctx context.Context) error {
 	})
 	options := busOptions(r.cfg, heard, r.tel)
 	options.OnHeartbeat = func(age time.Duration) { r.metrics.Heard(listening, age) }
-	var err error
-	if r.bus, err = pulsarbus.Open(ctx, options); err != nil {
+	err := untilBroker(ctx, r.tel.Log, "subscribing to "+r.cfg.Pulsar.Topic, func() (err error) {
+		r.bus, err = pulsarbus.Open(ctx, options)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", r.cfg.Pulsar.Topic, err)
 	}
 	r.closers.add(r.bus.Close)
