@@ -50,7 +50,7 @@ func (i *ingress) run(ctx context.Context, host *host) error {
 
 // open connects to everything and listens.
 func (i *ingress) open(ctx context.Context) error {
-	if err := i.loopRole.open("ingress", 0); err != nil {
+	if err := i.loopRole.open(ctx, "ingress", 0); err != nil {
 		return err
 	}
 	mux, err := i.routes()

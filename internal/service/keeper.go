@@ -79,7 +79,7 @@ func (k *keeper) run(ctx context.Context, host *host) error {
 
 // open connects to everything; what it opened, closers ends.
 func (k *keeper) open(ctx context.Context) error {
-	if err := k.loopRole.open("keeper", fanOutPoll); err != nil {
+	if err := k.loopRole.open(ctx, "keeper", fanOutPoll); err != nil {
 		return err
 	}
 	var err error

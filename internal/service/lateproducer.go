@@ -62,10 +62,10 @@ type lateProducer struct {
 var _ refresh.Publisher = (*lateProducer)(nil)
 
 // newLateProducer tries once and returns; what fails then is tried again until
-// Close.
-func newLateProducer(log *slog.Logger, dial func() (closingPublisher, error)) *lateProducer {
+// Close. Of ctx it keeps the values only.
+func newLateProducer(ctx context.Context, log *slog.Logger, dial func() (closingPublisher, error)) *lateProducer {
 	p := &lateProducer{}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p.stop = stop
 	attempt := func() error {
 		made, err := dial()
@@ -139,8 +139,8 @@ func (r *loopRole) openProducer() error {
 }
 
 // awaitProducer makes a producer that the broker need not be there for yet.
-func (r *loopRole) awaitProducer() error {
-	made := newLateProducer(r.tel.Log, r.dialProducer)
+func (r *loopRole) awaitProducer(ctx context.Context) error {
+	made := newLateProducer(ctx, r.tel.Log, r.dialProducer)
 	r.closers.add(func(context.Context) error { made.Close(); return nil })
 	r.producer = made
 	return nil

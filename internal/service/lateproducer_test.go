@@ -32,7 +32,7 @@ func TestEventsWaitForABrokerThatIsAwayAtTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here := &broker{}
 		back := time.Now().Add(20 * time.Second)
-		p := newLateProducer(slog.New(slog.DiscardHandler), func() (closingPublisher, error) {
+		p := newLateProducer(t.Context(), slog.New(slog.DiscardHandler), func() (closingPublisher, error) {
 			if time.Now().Before(back) {
 				return nil, errAway
 			}
@@ -54,7 +54,7 @@ func TestEventsWaitForABrokerThatIsAwayAtTheStart(t *testing.T) {
 		if err := p.Flush(t.Context()); err != nil {
 			t.Errorf("Flush: %v", err)
 		}
-		time.Sleep(20*time.Second + lastRetry)
+		<-time.After(20*time.Second + lastRetry)
 		synctest.Wait()
 		if now, later := publish(); now != nil || later != nil {
 			t.Errorf("when it is back: %v, %v", now, later)
@@ -68,8 +68,8 @@ func TestEventsWaitForABrokerThatIsAwayAtTheStart(t *testing.T) {
 
 func TestAProducerThatNeverReachedTheBrokerCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newLateProducer(slog.New(slog.DiscardHandler), func() (closingPublisher, error) { return nil, errAway })
-		time.Sleep(time.Minute)
+		p := newLateProducer(t.Context(), slog.New(slog.DiscardHandler), func() (closingPublisher, error) { return nil, errAway })
+		<-time.After(time.Minute)
 		p.Close() // and leaves no goroutine: the bubble would not end
 	})
 }

@@ -42,11 +42,11 @@ type loopRole struct {
 
 // open connects to everything; what it opened, closers ends. Fan-outs of other
 // processes are looked for every poll; with 0 never.
-func (r *loopRole) open(role string, poll time.Duration) error {
+func (r *loopRole) open(ctx context.Context, role string, poll time.Duration) error {
 	r.meter = r.tel.Meters.Meter("github.com/rollcall-dev/rollcall")
 	for _, open := range []func() error{
 		func() error { return r.openStores(role) },
-		r.awaitProducer,
+		func() error { return r.awaitProducer(ctx) },
 		func() error { return r.openLoop(poll) },
 		r.openWays,
 	} {

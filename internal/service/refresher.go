@@ -65,10 +65,10 @@ func (r *refresher) run(ctx context.Context, host *host) error {
 // unlessAsked is nil when a start was given up because the process was asked to
 // stop, while the broker was away.
 func unlessAsked(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // open connects to everything; what it opened, closers ends.
