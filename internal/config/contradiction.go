@@ -17,7 +17,7 @@ type contradiction struct {
 // that is wrong by itself is left out: it would only repeat the mistake.
 func (c Config) contradictions(wrong []Mistake) []Mistake {
 	var found []Mistake
-	for _, rule := range slices.Concat(c.Pulsar.rules(), c.MongoDB.rules(), c.Budget.rules(), c.Refresher.rules(), c.Keeper.rules(), c.between()) {
+	for _, rule := range slices.Concat(c.Pulsar.rules(), c.MongoDB.rules(), c.Redis.rules(), c.Budget.rules(), c.Refresher.rules(), c.Keeper.rules(), c.between()) {
 		if !rule.broken || rule.touches(wrong) {
 			continue
 		}
@@ -32,6 +32,16 @@ func (c Config) contradictions(wrong []Mistake) []Mistake {
 
 func (r contradiction) touches(wrong []Mistake) bool {
 	return slices.ContainsFunc(wrong, func(m Mistake) bool { return slices.Contains(r.names, m.Name) })
+}
+
+// wholePair is the rule about the files of a certificate and its key; prefix
+// begins the names of both variables.
+func wholePair(prefix, cert, key string) contradiction {
+	return contradiction{
+		names:   []string{prefix + "_CERT_FILE", prefix + "_KEY_FILE"},
+		broken:  (cert == "") != (key == ""),
+		because: "mutual TLS needs both",
+	}
 }
 
 // valueOf shows what a variable came to, be it set or a default.

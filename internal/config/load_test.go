@@ -181,10 +181,45 @@ func TestOneContradiction(t *testing.T) {
 		{map[string]string{"ROLLCALL_PULSAR_TOKEN": "hunter2", "ROLLCALL_PULSAR_TOKEN_FILE": cert}, `ROLLCALL_PULSAR_TOKEN_FILE="` + cert + `" and ROLLCALL_PULSAR_TOKEN="[redacted]": only one of them may be set`},
 		{map[string]string{"ROLLCALL_PULSAR_TLS_CERT_FILE": cert}, `ROLLCALL_PULSAR_TLS_CERT_FILE="` + cert + `" and ROLLCALL_PULSAR_TLS_KEY_FILE="": mutual TLS needs both`},
 		{map[string]string{"ROLLCALL_PULSAR_TLS_CA_FILE": cert, "ROLLCALL_PULSAR_URL": "pulsar://x"}, `ROLLCALL_PULSAR_URL="pulsar://x" and ROLLCALL_PULSAR_TLS_CA_FILE="` + cert + `" and ROLLCALL_PULSAR_TLS_CERT_FILE="": a pulsar:// connection is not encrypted; TLS needs pulsar+ssl://`},
+		{map[string]string{"ROLLCALL_PULSAR_OAUTH2_ISSUER_URL": "https://id", "ROLLCALL_PULSAR_OAUTH2_KEY_FILE": cert, "ROLLCALL_PULSAR_TOKEN": "hunter2"}, `ROLLCALL_PULSAR_OAUTH2_ISSUER_URL="https://id" and ROLLCALL_PULSAR_TOKEN="[redacted]" and ROLLCALL_PULSAR_TOKEN_FILE="": a token is given or issued, not both`},
+		{map[string]string{"ROLLCALL_PULSAR_OAUTH2_ISSUER_URL": "https://id", "ROLLCALL_PULSAR_OAUTH2_KEY_FILE": cert, "ROLLCALL_PULSAR_TOKEN_FILE": cert}, `ROLLCALL_PULSAR_OAUTH2_ISSUER_URL="https://id" and ROLLCALL_PULSAR_TOKEN="" and ROLLCALL_PULSAR_TOKEN_FILE="` + cert + `": a token is given or issued, not both`},
+		{map[string]string{"ROLLCALL_PULSAR_OAUTH2_ISSUER_URL": "https://id"}, `ROLLCALL_PULSAR_OAUTH2_ISSUER_URL="https://id" and ROLLCALL_PULSAR_OAUTH2_KEY_FILE="": OAuth 2.0 needs both`},
+		{map[string]string{"ROLLCALL_PULSAR_OAUTH2_AUDIENCE": "broker"}, `ROLLCALL_PULSAR_OAUTH2_ISSUER_URL="" and ROLLCALL_PULSAR_OAUTH2_AUDIENCE="broker" and ROLLCALL_PULSAR_OAUTH2_SCOPE="" and ROLLCALL_PULSAR_OAUTH2_CLIENT_ID="": the others mean nothing without the issuer`},
+		{map[string]string{"ROLLCALL_REDIS_TLS_KEY_FILE": cert}, `ROLLCALL_REDIS_TLS_CERT_FILE="" and ROLLCALL_REDIS_TLS_KEY_FILE="` + cert + `": mutual TLS needs both`},
+		{map[string]string{"ROLLCALL_REDIS_TLS_CA_FILE": cert, "ROLLCALL_REDIS_URL": "redis://u:hunter2@x"}, `ROLLCALL_REDIS_URL="redis://[redacted]@x" and ROLLCALL_REDIS_TLS_CA_FILE="` + cert + `" and ROLLCALL_REDIS_TLS_CERT_FILE="": the connection is not encrypted; TLS needs rediss://`},
+		{map[string]string{"ROLLCALL_MONGODB_TLS_CERT_FILE": cert}, `ROLLCALL_MONGODB_TLS_CERT_FILE="` + cert + `" and ROLLCALL_MONGODB_TLS_KEY_FILE="": mutual TLS needs both`},
+		{map[string]string{"ROLLCALL_MONGODB_TLS_CA_FILE": cert, "ROLLCALL_MONGODB_URI": "mongodb://u:hunter2@x/?w=1&tls=false"}, `ROLLCALL_MONGODB_URI="mongodb://[redacted]@x/?[redacted]" and ROLLCALL_MONGODB_TLS_CA_FILE="` + cert + `" and ROLLCALL_MONGODB_TLS_CERT_FILE="": the connection string turns TLS off, and the files are for TLS`},
+		{map[string]string{"ROLLCALL_MONGODB_TLS_CA_FILE": cert, "ROLLCALL_MONGODB_URI": "mongodb://x/?tlsCAFile=/etc/ca.pem"}, `ROLLCALL_MONGODB_URI="mongodb://x/?[redacted]" and ROLLCALL_MONGODB_TLS_CA_FILE="` + cert + `" and ROLLCALL_MONGODB_TLS_CERT_FILE="": the connection string has TLS options of its own; say it in one place`},
 	} {
 		t.Run(tc.want[:40], func(t *testing.T) {
 			setEnv(t, tc.env)
 			wantMistakes(t, []string{tc.want})
+		})
+	}
+}
+
+// What belongs together is taken together.
+func TestCertificatesAndCredentialsFromFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, env := range map[string]map[string]string{
+		"OAuth 2.0, the least": {"ROLLCALL_PULSAR_OAUTH2_ISSUER_URL": "https://id/realm", "ROLLCALL_PULSAR_OAUTH2_KEY_FILE": file},
+		"OAuth 2.0, all": {
+			"ROLLCALL_PULSAR_OAUTH2_ISSUER_URL": "https://id/realm", "ROLLCALL_PULSAR_OAUTH2_KEY_FILE": file,
+			"ROLLCALL_PULSAR_OAUTH2_AUDIENCE": "urn:broker", "ROLLCALL_PULSAR_OAUTH2_SCOPE": "a b", "ROLLCALL_PULSAR_OAUTH2_CLIENT_ID": "rollcall",
+		},
+		"Redis, a CA alone": {"ROLLCALL_REDIS_URL": "rediss://x", "ROLLCALL_REDIS_TLS_CA_FILE": file},
+		"Redis, mutual":     {"ROLLCALL_REDIS_URL": "rediss://x", "ROLLCALL_REDIS_TLS_CERT_FILE": file, "ROLLCALL_REDIS_TLS_KEY_FILE": file},
+		"MongoDB, a CA":     {"ROLLCALL_MONGODB_URI": "mongodb://x/?tls=true&w=1", "ROLLCALL_MONGODB_TLS_CA_FILE": file},
+		"MongoDB, options of TLS without files of ours": {"ROLLCALL_MONGODB_URI": "mongodb://x/?tlsCAFile=/etc/ca.pem"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			setEnv(t, env)
+			if _, err := Load(); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }

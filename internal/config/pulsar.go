@@ -14,6 +14,11 @@ type Pulsar struct {
 	DeadLetterTopic  string        `envconfig:"ROLLCALL_PULSAR_DEAD_LETTER_TOPIC" default:"persistent://public/default/rollcall-dead-letters" accept:"topic" desc:"Where events go that nobody can act on."`
 	Token            Secret        `envconfig:"ROLLCALL_PULSAR_TOKEN" accept:"secret" desc:"A JSON web token for the broker."`
 	TokenFile        string        `envconfig:"ROLLCALL_PULSAR_TOKEN_FILE" accept:"file" desc:"A file with the token, read again when the broker asks: for tokens that are rotated."`
+	OAuth2IssuerURL  string        `envconfig:"ROLLCALL_PULSAR_OAUTH2_ISSUER_URL" accept:"url:http|https" desc:"Whoever issues access tokens for the broker (OAuth 2.0, client credentials): his address without /.well-known/openid-configuration. His certificate is checked against the system's."`
+	OAuth2Audience   string        `envconfig:"ROLLCALL_PULSAR_OAUTH2_AUDIENCE" accept:"text" desc:"For whom the token is, as the issuer knows the broker; some issuers want none."`
+	OAuth2Scope      string        `envconfig:"ROLLCALL_PULSAR_OAUTH2_SCOPE" accept:"text" desc:"The scopes to ask for, separated by spaces, beside those of the file."`
+	OAuth2ClientID   string        `envconfig:"ROLLCALL_PULSAR_OAUTH2_CLIENT_ID" accept:"text" desc:"Our ID at the issuer; without it, the client_id of the file."`
+	OAuth2KeyFile    string        `envconfig:"ROLLCALL_PULSAR_OAUTH2_KEY_FILE" accept:"file" desc:"A JSON file with client_id and client_secret, read again for each new token: for secrets that are rotated."`
 	TLSCAFile        string        `envconfig:"ROLLCALL_PULSAR_TLS_CA_FILE" accept:"file" desc:"Certificates (PEM) that the broker's is checked against; without it, the system's."`
 	TLSCertFile      string        `envconfig:"ROLLCALL_PULSAR_TLS_CERT_FILE" accept:"file" desc:"Our certificate (PEM) for mutual TLS."`
 	TLSKeyFile       string        `envconfig:"ROLLCALL_PULSAR_TLS_KEY_FILE" accept:"file" desc:"The key (PEM) of that certificate."`
@@ -36,10 +41,21 @@ func (p Pulsar) rules() []contradiction {
 			because: "only one of them may be set",
 		},
 		{
-			names:   []string{"ROLLCALL_PULSAR_TLS_CERT_FILE", "ROLLCALL_PULSAR_TLS_KEY_FILE"},
-			broken:  (p.TLSCertFile == "") != (p.TLSKeyFile == ""),
-			because: "mutual TLS needs both",
+			names:   []string{"ROLLCALL_PULSAR_OAUTH2_ISSUER_URL", "ROLLCALL_PULSAR_TOKEN", "ROLLCALL_PULSAR_TOKEN_FILE"},
+			broken:  p.OAuth2IssuerURL != "" && (p.Token.Set() || p.TokenFile != ""),
+			because: "a token is given or issued, not both",
 		},
+		{
+			names:   []string{"ROLLCALL_PULSAR_OAUTH2_ISSUER_URL", "ROLLCALL_PULSAR_OAUTH2_KEY_FILE"},
+			broken:  (p.OAuth2IssuerURL == "") != (p.OAuth2KeyFile == ""),
+			because: "OAuth 2.0 needs both",
+		},
+		{
+			names:   []string{"ROLLCALL_PULSAR_OAUTH2_ISSUER_URL", "ROLLCALL_PULSAR_OAUTH2_AUDIENCE", "ROLLCALL_PULSAR_OAUTH2_SCOPE", "ROLLCALL_PULSAR_OAUTH2_CLIENT_ID"},
+			broken:  p.OAuth2IssuerURL == "" && p.OAuth2Audience+p.OAuth2Scope+p.OAuth2ClientID != "",
+			because: "the others mean nothing without the issuer",
+		},
+		wholePair("ROLLCALL_PULSAR_TLS", p.TLSCertFile, p.TLSKeyFile),
 		{
 			names:   []string{"ROLLCALL_PULSAR_URL", "ROLLCALL_PULSAR_TLS_CA_FILE", "ROLLCALL_PULSAR_TLS_CERT_FILE"},
 			broken:  plain && (p.TLSCAFile != "" || p.TLSCertFile != ""),

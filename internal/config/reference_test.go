@@ -8,7 +8,7 @@ import (
 
 // The reference is only as good as its tags: every variable has all it needs.
 func TestEveryVariableIsDescribed(t *testing.T) {
-	wellFormed := regexp.MustCompile(`^ROLLCALL(_[A-Z]+)+$`)
+	wellFormed := regexp.MustCompile(`^ROLLCALL(_[A-Z0-9]+)+$`)
 	seen := map[string]bool{}
 	for _, section := range Reference() {
 		if section.About == "" {

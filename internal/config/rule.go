@@ -26,7 +26,7 @@ type rule struct {
 //	1s..1m          a range, both ends included; the ends are of the field's type
 //	oneof:json|text one of the words
 //	url:http|https  a URL with one of the schemes
-//	topic, address, name, prefix, names, file, key, keys   see the functions below
+//	topic, address, name, prefix, names, file, text, key, keys   see the functions below
 //
 // An accept tag that cannot be read accepts nothing, and a unit test loads
 // every default.
@@ -123,6 +123,7 @@ var namedRules = map[string]rule{
 	"prefix":  matching("letters, digits, '.', '_', '-', ':'; at most 50", `^[A-Za-z0-9._:-]{1,50}$`, "holds other characters or is too long"),
 	"address": {text: "host:port or :port", check: checkAddress},
 	"file":    {text: "a file that can be read", check: checkFile},
+	"text":    {text: "any text", check: func(string, reflect.Value) string { return "" }},
 	"secret":  {text: "any text", check: func(string, reflect.Value) string { return "" }},
 	"key":     {text: "32 bytes in base64 (openssl rand -base64 32)", check: func(string, reflect.Value) string { return "" }},
 	"keys":    {text: "id:key,id:key with 32 bytes in base64 each (openssl rand -base64 32)", check: func(string, reflect.Value) string { return "" }},
