@@ -43,6 +43,8 @@ func commands() []*cobra.Command {
 		newDecisionsCommand(),
 		newMigrateCommand(),
 		newSecretsCommand(),
+		newPreflightCommand(),
+		newProbeCommand(),
 		newDemoCommand(),
 		newVersionCommand(),
 	}

@@ -2,8 +2,10 @@ package service
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
+	"github.com/rollcall-dev/rollcall/internal/adapter/tlsfile"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
 )
@@ -21,6 +24,7 @@ import (
 func openMongo(cfg config.Config, role string) (*mongostore.Database, error) {
 	return mongostore.Open(mongostore.Options{
 		URI:            cfg.MongoDB.URI.Reveal(),
+		TLS:            tlsfile.Files{CA: cfg.MongoDB.TLSCAFile, Cert: cfg.MongoDB.TLSCertFile, Key: cfg.MongoDB.TLSKeyFile},
 		Database:       cfg.MongoDB.Database,
 		AppName:        "rollcall-" + role,
 		ConnectTimeout: cfg.MongoDB.ConnectTimeout,
@@ -41,6 +45,11 @@ func openRedis(cfg config.Redis, tel *telemetry.Telemetry) (redis.UniversalClien
 	opts.ContextTimeoutEnabled = true
 	opts.PoolSize = cfg.MaxPool
 	opts.MaxRetries = -1 // a script is not repeated blindly; its caller knows what a failure means
+	if files := (tlsfile.Files{CA: cfg.TLSCAFile, Cert: cfg.TLSCertFile, Key: cfg.TLSKeyFile}); files.Given() {
+		if opts.Dialer, err = tlsDialer(files, opts.TLSConfig, cfg.Timeout); err != nil {
+			return nil, fmt.Errorf("TLS to Redis: %w", err)
+		}
+	}
 	client := redis.NewClient(opts)
 	if err := redisotel.InstrumentTracing(client, redisotel.WithTracerProvider(tel.Tracers), redisotel.WithDBStatement(false)); err != nil {
 		return nil, fmt.Errorf("trace Redis: %w", err)
@@ -48,9 +57,34 @@ func openRedis(cfg config.Redis, tel *telemetry.Telemetry) (redis.UniversalClien
 	return client, nil
 }
 
+// tlsDialer connects with the files as they are at that time; base is what the
+// URL asks for. Files that cannot be used are an error at once.
+func tlsDialer(files tlsfile.Files, base *tls.Config, timeout time.Duration) (func(ctx context.Context, network, addr string) (net.Conn, error), error) {
+	if _, err := files.Config(); err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: timeout, KeepAlive: 5 * time.Minute}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		config, err := files.Config()
+		if err != nil {
+			return nil, err
+		}
+		if base != nil {
+			config.ServerName = base.ServerName
+		}
+		return (&tls.Dialer{NetDialer: dialer, Config: config}).DialContext(ctx, network, addr)
+	}, nil
+}
+
 // token returns how to get the broker's token; nil when none is configured.
+// Whoever asks in the same process shares an issued one by sharing the function.
 func token(cfg config.Pulsar) func() (string, error) {
 	switch {
+	case cfg.OAuth2IssuerURL != "":
+		return pulsarbus.NewIssuedToken(pulsarbus.IssuerOptions{
+			URL: cfg.OAuth2IssuerURL, Audience: cfg.OAuth2Audience, Scope: cfg.OAuth2Scope,
+			ClientID: cfg.OAuth2ClientID, KeyFile: cfg.OAuth2KeyFile, Timeout: cfg.OperationTimeout,
+		}).Token
 	case cfg.Token.Set():
 		return func() (string, error) { return cfg.Token.Reveal(), nil }
 	case cfg.TokenFile != "":
@@ -82,6 +116,15 @@ func busOptions(cfg config.Config, joins <-chan struct{}, tel *telemetry.Telemet
 	o.Logger = tel.Log
 	o.Registerer = tel.Registerer
 	return o
+}
+
+// openAdmin prepares the calls of the broker's admin API, with the same
+// credentials and certificates as the connections to the broker.
+func openAdmin(cfg config.Pulsar) (*pulsarbus.Admin, error) {
+	return pulsarbus.NewAdmin(pulsarbus.AdminOptions{
+		URL: cfg.AdminURL, Token: token(cfg), TrustCertsFile: cfg.TLSCAFile,
+		CertFile: cfg.TLSCertFile, KeyFile: cfg.TLSKeyFile, Timeout: cfg.OperationTimeout,
+	})
 }
 
 // withMongo gives a command a connection to MongoDB of its own.

@@ -2,15 +2,20 @@ package service
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/rollcall-dev/rollcall/internal/adapter/tlsfile"
+	"github.com/rollcall-dev/rollcall/internal/adapter/tlsfile/tlsfiletest"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
 )
@@ -71,4 +76,118 @@ func TestBadRedisURLIsNotRepeated(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("openRedis() = %v; want an error without the password", err)
 	}
+}
+
+func TestRedisOverTLSFromFiles(t *testing.T) {
+	authority := tlsfiletest.New(t)
+	config := authority.Server()
+	config.ClientAuth = tls.RequireAndVerifyClientCert
+	server := miniredis.NewMiniRedis()
+	if err := server.StartTLS(config); err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	files := authority.Issue("refresher")
+	stranger := tlsfiletest.New(t)
+	strangers := stranger.Issue("stranger")
+	for name, tt := range map[string]struct {
+		files tlsfile.Files
+		want  string
+	}{
+		"ours":                                  {files, ""},
+		"a server of another authority":         {tlsfile.Files{CA: stranger.CAFile, Cert: files.Cert, Key: files.Key}, "unknown authority"},
+		"no certificate of ours":                {tlsfile.Files{CA: authority.CAFile}, "certificate required"},
+		"a certificate of another authority":    {tlsfile.Files{CA: authority.CAFile, Cert: strangers.Cert, Key: strangers.Key}, "tls:"},
+		"the system's authorities do not do it": {tlsfile.Files{Cert: files.Cert, Key: files.Key}, "unknown authority"},
+	} {
+		err := pingRedis(t, "rediss://:hunter2@"+server.Addr(), tt.files)
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v; want %q", name, err, tt.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: a secret in the error: %v", name, err)
+		}
+	}
+}
+
+func TestRedisFilesAreReadAgainForEachConnection(t *testing.T) {
+	authority := tlsfiletest.New(t)
+	files := authority.Issue("refresher")
+	dial, err := tlsDialer(files, nil, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", authority.Server())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	first := shownTo(t, listener, dial)
+	authority.Issue("refresher")
+	if second := shownTo(t, listener, dial); second == first {
+		t.Error("the old certificate was shown once more")
+	}
+	// Another authority has issued the server's certificate by now, and the file says so.
+	other := tlsfiletest.New(t)
+	pem, err := os.ReadFile(other.CAFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(files.CA, pem, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	moved, err := tls.Listen("tcp", "127.0.0.1:0", other.Server())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer moved.Close()
+	go func() { _ = greetOnce(moved) }()
+	conn, err := dial(t.Context(), "tcp", moved.Addr().String())
+	if err != nil {
+		t.Fatalf("the new authority is not trusted: %v", err)
+	}
+	_ = conn.Close()
+}
+
+// shownTo is the serial number of the certificate that a dial shows.
+func shownTo(t *testing.T, listener net.Listener, dial func(context.Context, string, string) (net.Conn, error)) string {
+	t.Helper()
+	met := make(chan string, 1)
+	go func() { met <- greetOnce(listener) }()
+	conn, err := dial(t.Context(), "tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	return <-met
+}
+
+func greetOnce(listener net.Listener) (serial string) {
+	conn, err := listener.Accept()
+	if err != nil {
+		return err.Error()
+	}
+	defer conn.Close()
+	secured, ok := conn.(*tls.Conn)
+	if !ok || secured.Handshake() != nil || len(secured.ConnectionState().PeerCertificates) == 0 {
+		return "none"
+	}
+	return secured.ConnectionState().PeerCertificates[0].SerialNumber.String()
+}
+
+func pingRedis(t *testing.T, url string, files tlsfile.Files) error {
+	t.Helper()
+	client, err := openRedis(config.Redis{
+		URL: config.NewSecretURL(url), Timeout: 2 * time.Second, MaxPool: 1,
+		TLSCAFile: files.CA, TLSCertFile: files.Cert, TLSKeyFile: files.Key,
+	}, &telemetry.Telemetry{Tracers: noop.NewTracerProvider()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	err = client.Ping(t.Context()).Err()
+	if err != nil && strings.HasPrefix(err.Error(), "ERR") {
+		return nil // it answers over TLS; whether the password is right is not the question
+	}
+	return err
 }

@@ -76,7 +76,7 @@ func withLetters(cfg config.Config, do func(*pulsarbus.Letters) error) error {
 			Problem: "is not set, and the broker's admin API alone knows which dead letters are dealt with",
 		}}}
 	}
-	admin, err := newAdmin(cfg.Pulsar)
+	admin, err := openAdmin(cfg.Pulsar)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
+	"github.com/rollcall-dev/rollcall/internal/adapter/tlsfile"
 	"github.com/rollcall-dev/rollcall/internal/seal"
 )
 
@@ -28,6 +29,9 @@ type Options struct {
 	// and appears in no error. Read preference, read concern, write concern
 	// and retries are fixed by this package, whatever the URI says.
 	URI string
+	// TLS are the files for TLS; with any of them TLS is on and what the URI
+	// says of it is overruled.
+	TLS tlsfile.Files
 	// Database is the database's name; "" is DefaultDatabase.
 	Database string
 	// AppName names the process in the server's log; "" is DefaultAppName.
@@ -110,6 +114,13 @@ func (o Options) client() (*options.ClientOptions, error) {
 		SetRetryWrites(true)
 	if o.Monitor != nil {
 		c.SetMonitor(o.Monitor)
+	}
+	if o.TLS.Given() {
+		config, err := o.TLS.Config()
+		if err != nil {
+			return nil, fmt.Errorf("TLS to MongoDB: %w", err)
+		}
+		c.SetTLSConfig(config)
 	}
 	if err := c.Validate(); err != nil {
 		// The driver's words may quote the URI, and with it the password.

@@ -4,18 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/adapter/tlsfile"
 )
 
 // DefaultAdminTimeout bounds one call of the admin API.
@@ -30,7 +28,7 @@ type AdminOptions struct {
 	URL            string // of the admin API: "http://host:8080" or "https://host:8443"
 	Token          func() (string, error)
 	TrustCertsFile string        // CA certificates for https; "" uses the system's
-	CertFile       string        // our own certificate for mutual TLS (PEM); with KeyFile, or neither
+	CertFile       string        // our own certificate for mutual TLS (PEM), read anew for each connection; with KeyFile, or neither
 	KeyFile        string        // its key
 	Timeout        time.Duration // of one call; 0 is DefaultAdminTimeout
 }
@@ -50,47 +48,16 @@ func NewAdmin(o AdminOptions) (*Admin, error) {
 		return nil, errors.New("pulsarbus: the admin URL is not an http or https URL")
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second}
-	if transport.TLSClientConfig, err = o.tls(); err != nil {
-		return nil, err
+	files := tlsfile.Files{CA: o.TrustCertsFile, Cert: o.CertFile, Key: o.KeyFile}
+	if transport.TLSClientConfig, err = files.Config(); err != nil {
+		return nil, fmt.Errorf("pulsarbus: admin: %w", err)
 	}
 	client := &http.Client{Transport: transport, Timeout: cmp.Or(o.Timeout, DefaultAdminTimeout)}
 	return &Admin{base: strings.TrimRight(o.URL, "/"), token: o.Token, http: client}, nil
 }
 
-// tls holds the certificates that the options name.
-func (o AdminOptions) tls() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if o.TrustCertsFile != "" {
-		roots, err := trusted(o.TrustCertsFile)
-		if err != nil {
-			return nil, err
-		}
-		c.RootCAs = roots
-	}
-	if o.CertFile != "" {
-		own, err := tls.LoadX509KeyPair(filepath.Clean(o.CertFile), filepath.Clean(o.KeyFile))
-		if err != nil {
-			return nil, fmt.Errorf("pulsarbus: read our certificate: %w", err)
-		}
-		c.Certificates = []tls.Certificate{own}
-	}
-	return c, nil
-}
-
 // Close releases idle connections.
 func (a *Admin) Close() { a.http.CloseIdleConnections() }
-
-func trusted(file string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(filepath.Clean(file))
-	if err != nil {
-		return nil, fmt.Errorf("pulsarbus: read the trusted certificates: %w", err)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("pulsarbus: no certificate in %q", file)
-	}
-	return roots, nil
-}
 
 // EnsureTopic creates a topic that is not there yet: a plain one for 0
 // partitions. An existing topic is left as it is, whatever its partitions.
@@ -147,13 +114,20 @@ func (a *Admin) call(ctx context.Context, method, path string, body []byte, out 
 	if answer.StatusCode/100 != 2 {
 		return &AdminError{Op: op, Status: answer.StatusCode, Reason: string(head(payload, 200))}
 	}
-	if out == nil {
+	if out == nil || answer.StatusCode == http.StatusNoContent || len(payload) == 0 && isRaw(out) {
 		return nil
 	}
 	if err := json.Unmarshal(payload, out); err != nil {
 		return fmt.Errorf("pulsarbus: admin %s: decode the answer: %w", op, err)
 	}
 	return nil
+}
+
+// isRaw reports whether an answer is taken as it is, be it empty: so the broker
+// says that something is not set.
+func isRaw(out any) bool {
+	_, raw := out.(*json.RawMessage)
+	return raw
 }
 
 func (a *Admin) do(ctx context.Context, method, path string, body []byte) (*http.Response, error) {

@@ -1,0 +1,148 @@
+package pulsarbus
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/apache/pulsar-client-go/pulsar"
+
+	"github.com/rollcall-dev/rollcall/internal/preflight"
+)
+
+// Visitor tries what producers and consumers do, without publishing anything
+// and without taking a message from anybody.
+//
+// The client library waits and tries again whatever is wrong, and tells the
+// cause to its log alone; a Visitor's errors carry it.
+type Visitor struct {
+	topic  string
+	client pulsar.Client
+	heard  *lastComplaint
+}
+
+var _ preflight.Broker = (*Visitor)(nil)
+
+// NewVisitor makes a Visitor; it does not connect. Of o it uses the connection
+// settings and the topic.
+func NewVisitor(o Options) (*Visitor, error) {
+	heard := &lastComplaint{}
+	o = o.withDefaults()
+	o.Logger = slog.New(heard)
+	client, err := newClient(o)
+	if err != nil {
+		return nil, err
+	}
+	return &Visitor{topic: o.Topic, client: client, heard: heard}, nil
+}
+
+// Close closes the connections.
+func (v *Visitor) Close() { v.client.Close() }
+
+// Connect connects, shows the credentials and asks about a partition: unlike a
+// question about a topic, that one never makes the broker create it.
+func (v *Visitor) Connect(context.Context) error {
+	_, err := v.client.TopicPartitions(partition(v.topic))
+	if refused, is := errors.AsType[*pulsar.Error](err); is && refused.Result() == pulsar.TopicNotFound {
+		return nil // an answer all the same
+	}
+	return v.explained("connect to the broker", err)
+}
+
+// partition is the name of a topic's first partition.
+func partition(topic string) string { return topic + "-partition-0" }
+
+// Produce opens a producer and closes it.
+func (v *Visitor) Produce(_ context.Context, topic string) error {
+	producer, err := v.client.CreateProducer(pulsar.ProducerOptions{Topic: topic, DisableBatching: true})
+	if err != nil {
+		return v.explained("open a producer", err)
+	}
+	producer.Close()
+	return nil
+}
+
+// Consume opens a reader on the first partition, behind its newest message, and
+// closes it: a reader has a subscription of its own, that goes with it.
+func (v *Visitor) Consume(_ context.Context, topic string) error {
+	partitions, err := v.client.TopicPartitions(topic)
+	if err != nil || len(partitions) == 0 {
+		return v.explained("look the topic up", cmp.Or(err, errors.New("no partition")))
+	}
+	reader, err := v.client.CreateReader(pulsar.ReaderOptions{
+		Topic: partitions[0], StartMessageID: pulsar.LatestMessageID(), ReceiverQueueSize: 1,
+	})
+	if err != nil {
+		return v.explained("open a reader", err)
+	}
+	reader.Close()
+	return nil
+}
+
+// refusals are how the broker begins to say that credentials are not enough.
+var refusals = []string{"AuthenticationError", "AuthorizationError", "is not authorized", "Unable to authenticate"}
+
+// explained adds what the client library told its log to an error.
+func (v *Visitor) explained(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s: %w", what, bare(err))
+	if cause := v.heard.get(); cause != "" && !strings.Contains(err.Error(), cause) {
+		err = fmt.Errorf("%w (%s)", err, cause)
+	}
+	for _, word := range refusals {
+		if strings.Contains(err.Error(), word) {
+			return fmt.Errorf("%w: %w", preflight.ErrForbidden, err)
+		}
+	}
+	return err
+}
+
+// lastComplaint is a log handler that remembers the last cause of a warning.
+type lastComplaint struct {
+	mu    sync.Mutex
+	cause string
+}
+
+func (c *lastComplaint) get() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cause
+}
+
+func (c *lastComplaint) hear(a slog.Attr) bool {
+	if a.Key != "error" {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cause = a.Value.String()
+	return false
+}
+
+// Enabled reports whether a level complains.
+func (c *lastComplaint) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn
+}
+
+// Handle remembers the error of a record.
+func (c *lastComplaint) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(c.hear)
+	return nil
+}
+
+// WithAttrs remembers an error among them.
+func (c *lastComplaint) WithAttrs(attrs []slog.Attr) slog.Handler {
+	for _, a := range attrs {
+		c.hear(a)
+	}
+	return c
+}
+
+// WithGroup changes nothing.
+func (c *lastComplaint) WithGroup(string) slog.Handler { return c }
