@@ -137,7 +137,7 @@ func (b bus) connect(ctx context.Context) Finding {
 	err := b.broker.Connect(ctx)
 	switch {
 	case errors.Is(err, ErrForbidden):
-		return fail("the broker refuses our credentials: "+err.Error(), "see ROLLCALL_PULSAR_TOKEN_FILE, ROLLCALL_PULSAR_OAUTH2_* and ROLLCALL_PULSAR_TLS_*")
+		return fail(err.Error(), "see ROLLCALL_PULSAR_TOKEN_FILE, ROLLCALL_PULSAR_OAUTH2_* and ROLLCALL_PULSAR_TLS_*")
 	case err != nil:
 		return fail(err.Error(), "see ROLLCALL_PULSAR_URL, ROLLCALL_PULSAR_TLS_* and the network")
 	}
@@ -195,7 +195,7 @@ func unseen(what string, err error, remedy string) Finding {
 func (b bus) topic(ctx context.Context) Finding {
 	n, err := b.admin.Partitions(ctx, b.Topic)
 	if err != nil {
-		return unseen("topic "+b.Topic, err, "make it, with more partitions than you will need consumers' brokers: --fix, or pulsar-admin topics create-partitioned-topic")
+		return unseen("topic "+b.Topic, err, "make it, partitioned: --fix, or pulsar-admin topics create-partitioned-topic")
 	}
 	return partitions(n, b.Partitions)
 }

@@ -82,6 +82,10 @@ func pastTense(v Verdict) string {
 	return "was skipped"
 }
 
+// grace is how long a look that has run out of time may take to say what it
+// knows: a driver tells only then why it could not connect.
+const grace = 250 * time.Millisecond
+
 // look gives up on a look that does not end with its context; what it was at
 // ends with the process.
 func look(ctx context.Context, c Check, timeout time.Duration) Finding {
@@ -94,10 +98,12 @@ func look(ctx context.Context, c Check, timeout time.Duration) Finding {
 		return f
 	case <-ctx.Done():
 	}
+	last := time.NewTimer(grace)
+	defer last.Stop()
 	select {
-	case f := <-found: // it ended with its context and says more than we know
+	case f := <-found:
 		return f
-	default:
+	case <-last.C:
 		return fail(fmt.Sprintf("no answer within %s", timeout), "see whether the address is right and the way to it is open")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
@@ -34,6 +35,7 @@ type PreflightOptions struct {
 // Preflight looks at all that Rollcall stands on, on connections of its own, and
 // returns what came of each check. No secret is in a result.
 func Preflight(ctx context.Context, cfg config.Config, o PreflightOptions) []preflight.Result {
+	logging.Disable() // go-redis writes failures to standard error by itself; here they are findings
 	p := &preflighting{cfg: cfg, o: o}
 	defer func() { _ = p.closers.close(ctx, flushTimeout) }() // the process ends with the command
 	checks := preflight.SettingsChecks(preflight.Settings{

@@ -67,6 +67,8 @@ var forbidden = []edge{
 	{folder: "internal/ident", imported: "./pkg/refresh"},
 	{folder: "internal/letters", imported: "./internal/adapter/pulsarbus"},
 	{folder: "internal/notify", imported: "./internal/adapter/grouprobot"},
+	{folder: "internal/preflight", imported: "net/http"},
+	{folder: "internal/preflight", imported: "./internal/adapter/pulsarbus"},
 	{folder: "internal/ratelimit", imported: "net/http"},
 	{folder: "internal/recent", imported: "os"},
 	{folder: "internal/publish", imported: "github.com/apache/pulsar-client-go/pulsar"},

@@ -2,11 +2,13 @@ package mongostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/rollcall-dev/rollcall/internal/preflight"
 )
@@ -37,7 +39,11 @@ func (i Inspector) Server(ctx context.Context) (preflight.StoreServer, error) {
 		return preflight.StoreServer{}, fmt.Errorf("ask for MongoDB's version: %w", err)
 	}
 	begun := time.Now()
-	if err := i.d.db.RunCommand(ctx, bson.D{kv("hello", 1)}).Decode(&hello); err != nil {
+	err := i.d.db.RunCommand(ctx, bson.D{kv("hello", 1)}).Decode(&hello)
+	if unknown, is := errors.AsType[mongo.CommandError](err); is && unknown.Code == commandNotFound {
+		err = i.d.db.RunCommand(ctx, bson.D{kv("isMaster", 1)}).Decode(&hello) // the command's name before 4.4.2
+	}
+	if err != nil {
 		return preflight.StoreServer{}, fmt.Errorf("ask for MongoDB's topology: %w", err)
 	}
 	trip := time.Since(begun)
@@ -46,6 +52,9 @@ func (i Inspector) Server(ctx context.Context) (preflight.StoreServer, error) {
 		Clock: preflight.Reading{Ahead: hello.Now.Sub(begun.Add(trip / 2)), Within: trip/2 + time.Millisecond},
 	}, nil
 }
+
+// commandNotFound is the server's code for a command that it does not know.
+const commandNotFound = 59
 
 // preflightCollection holds nothing but what TryWrite is about to remove.
 const preflightCollection = "preflight"

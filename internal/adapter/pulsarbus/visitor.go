@@ -84,7 +84,7 @@ func (v *Visitor) Consume(_ context.Context, topic string) error {
 }
 
 // refusals are how the broker begins to say that credentials are not enough.
-var refusals = []string{"AuthenticationError", "AuthorizationError", "is not authorized", "Unable to authenticate"}
+var refusals = []string{"AuthenticationError", "AuthorizationError", "is not authorized", "the broker refuses our credentials"}
 
 // explained adds what the client library told its log to an error.
 func (v *Visitor) explained(what string, err error) error {
@@ -103,16 +103,17 @@ func (v *Visitor) explained(what string, err error) error {
 	return err
 }
 
-// lastComplaint is a log handler that remembers the last cause of a warning.
+// lastComplaint is a log handler that remembers why the client library could
+// not go on: the broker's own refusal, or else the last error it warned of.
 type lastComplaint struct {
-	mu    sync.Mutex
-	cause string
+	mu             sync.Mutex
+	refusal, cause string
 }
 
 func (c *lastComplaint) get() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.cause
+	return cmp.Or(c.refusal, c.cause)
 }
 
 func (c *lastComplaint) hear(a slog.Attr) bool {
@@ -130,9 +131,18 @@ func (c *lastComplaint) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn
 }
 
-// Handle remembers the error of a record.
+// refused is how the library begins to tell what the broker answered to our
+// credentials.
+const refused = "Failed to establish connection with broker: "
+
+// Handle remembers what a record complains of.
 func (c *lastComplaint) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(c.hear)
+	if said, found := strings.CutPrefix(r.Message, refused); found {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.refusal = "the broker refuses our credentials: " + said
+	}
 	return nil
 }
 
