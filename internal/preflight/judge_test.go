@@ -1,10 +1,13 @@
 package preflight
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // judged is one finding and what it should be: the verdict, and a part of what
@@ -153,5 +156,64 @@ func TestOlder(t *testing.T) {
 		if got := older(tt.version, tt.than); got != tt.want {
 			t.Errorf("older(%q, %q) = %t", tt.version, tt.than, got)
 		}
+	}
+}
+
+// brokerFake answers what it is told to.
+type brokerFake struct {
+	BrokerAdmin
+	version             string
+	topicErr, policyErr error
+	connect, may        error
+	partitions          int
+}
+
+func (b brokerFake) Version(context.Context) (string, Reading, error) {
+	return b.version, Reading{}, nil
+}
+
+func (b brokerFake) Partitions(context.Context, string) (int, error) {
+	return b.partitions, b.topicErr
+}
+
+func (b brokerFake) Policies(context.Context, string) (Policies, error) {
+	return Policies{}, b.policyErr
+}
+func (b brokerFake) Connect(context.Context) error         { return b.connect }
+func (b brokerFake) Produce(context.Context, string) error { return b.may }
+func (b brokerFake) Consume(context.Context, string) error { return b.may }
+
+func TestPermissions(t *testing.T) {
+	ctx := t.Context()
+	look := func(f brokerFake) bus { return bus{Bus{Topic: "t"}, f, f} }
+	may := func(f brokerFake) Finding {
+		b := look(f)
+		return b.may("t", b.broker.Produce, "produce to", "nothing is published")(ctx)
+	}
+	alone := bus{Bus{Topic: "t"}, brokerFake{}, nil}
+	wantJudged(t, []judged{
+		{"an administrator", look(brokerFake{version: "4.0.8"}).administrate(ctx), OK, "4.0.8"},
+		{"a client", look(brokerFake{policyErr: ErrForbidden}).administrate(ctx), Warn, "no administrator"},
+		{"a stranger", look(brokerFake{topicErr: ErrForbidden}).administrate(ctx), Warn, "deadletters"},
+		{"credentials refused", look(brokerFake{connect: ErrForbidden}).connect(ctx), Fail, "not permitted"},
+		{"away", look(brokerFake{connect: errors.New("reset")}).connect(ctx), Fail, "reset"},
+		{"may", may(brokerFake{}), OK, "permitted"},
+		{"may not", may(brokerFake{may: ErrForbidden}), Fail, "cannot produce to t: nothing is published"},
+		{"nothing to try on", may(brokerFake{topicErr: ErrNotFound}), Skip, "not there"},
+		{"nobody to ask", alone.may("t", alone.broker.Produce, "", "")(ctx), Skip, "admin"},
+		{"a version without draining", look(brokerFake{version: "3.3.9"}).version(ctx), Warn, "drain"},
+		{"a version that is not tested", look(brokerFake{version: "4.0.7"}).version(ctx), Warn, "not tested"},
+		{"a tested version", look(brokerFake{version: "4.1.0"}).version(ctx), OK, "4.1.0"},
+	})
+}
+
+func TestWithoutTheAdminAPILittleIsSaid(t *testing.T) {
+	verdicts := map[string]Verdict{}
+	for _, r := range Run(t.Context(), PulsarChecks(Bus{Topic: "t"}, brokerFake{}, nil), Options{Timeout: time.Second}) {
+		verdicts[r.Name] = r.Verdict
+	}
+	want := map[string]Verdict{"pulsar.connect": OK, "pulsar.admin": Warn, "pulsar.produce": Skip, "pulsar.consume": Skip, "pulsar.bury": Skip}
+	if diff := cmp.Diff(want, verdicts); diff != "" {
+		t.Error(diff)
 	}
 }

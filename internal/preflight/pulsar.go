@@ -150,11 +150,16 @@ func (b bus) administrate(ctx context.Context) Finding {
 		return fail(err.Error(), "see ROLLCALL_PULSAR_ADMIN_URL, the credentials and the network")
 	}
 	if _, err := b.admin.Partitions(ctx, b.Topic); errors.Is(err, ErrForbidden) {
-		return warn("reached, but we may not administrate: `rollcall deadletters`, the metrics of the subscription and --fix will not work",
-			"give the role admin rights on the tenant, or run preflight with credentials that have them")
+		return warn("reached, but we may see nothing of the topic: `rollcall deadletters`, the metrics of the subscription and --fix will not work", administrator)
+	}
+	if _, err := b.admin.Policies(ctx, b.Topic); errors.Is(err, ErrForbidden) {
+		return warn("reached, but we are no administrator: policies cannot be looked at, and --fix will not work; the roles need no more", administrator)
 	}
 	return ok("reached, broker " + version)
 }
+
+// administrator is what lets preflight see everything.
+const administrator = "run preflight with the credentials of an administrator of the Pulsar tenant"
 
 // advisedBroker has Key_Shared with draining hashes in the form that is tested.
 const advisedBroker = "4.0.8"

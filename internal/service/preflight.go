@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -47,7 +48,7 @@ func Preflight(ctx context.Context, cfg config.Config, o PreflightOptions) []pre
 	checks = append(checks, p.wecom()...)
 	results := preflight.Run(ctx, checks, preflight.Options{Timeout: o.Timeout, MendTimeout: o.MendTimeout})
 	for i := range results {
-		results[i].Found = telemetry.Scrub(results[i].Found)
+		results[i].Found = telemetry.Scrub(strings.Join(strings.Fields(results[i].Found), " ")) // an error may have several lines
 	}
 	return results
 }

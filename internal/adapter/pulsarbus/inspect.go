@@ -34,8 +34,11 @@ func (i Inspector) Version(ctx context.Context) (string, preflight.Reading, erro
 	trip := time.Since(begun)
 	defer func() { _ = answer.Body.Close() }() // read to its end
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 200))
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = &AdminError{Op: "GET brokers/version", Status: answer.StatusCode, Reason: string(text)}
+	switch {
+	case answer.StatusCode == http.StatusUnauthorized:
+		return "", preflight.Reading{}, fmt.Errorf("%w: the admin API refuses our credentials (http 401)", preflight.ErrForbidden)
+	case err == nil && answer.StatusCode != http.StatusOK:
+		err = fmt.Errorf("http %d", answer.StatusCode) // the body is a web page
 	}
 	if err != nil {
 		return "", preflight.Reading{}, fmt.Errorf("ask for the broker's version: %w", err)
