@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -293,6 +295,63 @@ func TestPreflightOfOtherRedises(t *testing.T) {
 	if code := run(t.Context(), []string{"preflight"}, io.Discard, &complaint); code != exitUsage {
 		t.Errorf("exit %d for a file that is not there: %s", code, complaint.String())
 	}
+}
+
+// MongoDB behind a proxy that speaks TLS and asks for our certificate.
+func TestPreflightOfMongoDBOverTLS(t *testing.T) {
+	r := newRunway(t).fixed()
+	authority := tlsfiletest.New(t)
+	files := authority.Issue("rollcall")
+	config := authority.Server()
+	config.ClientAuth = tls.RequireAndVerifyClientCert
+	t.Setenv("ROLLCALL_MONGODB_URI", "mongodb://"+secured(t, config, strings.TrimPrefix(stacktest.MongoURI(t), "mongodb://"))+"/?directConnection=true")
+	for variable, file := range map[string]string{"CA": files.CA, "CERT": files.Cert, "KEY": files.Key} {
+		t.Setenv("ROLLCALL_MONGODB_TLS_"+variable+"_FILE", file)
+	}
+	results := r.preflight(exitOK)
+	r.want(results, "mongodb.reach", preflight.OK, "")
+	r.want(results, "mongodb.write", preflight.OK, "")
+	t.Setenv("ROLLCALL_MONGODB_TLS_CA_FILE", tlsfiletest.New(t).CAFile)
+	results = r.preflight(exitFailure)
+	r.want(results, "mongodb.reach", preflight.Fail, "unknown authority")
+	r.want(results, "mongodb.indexes", preflight.Skip, "mongodb.reach failed")
+	t.Setenv("ROLLCALL_MONGODB_TLS_CA_FILE", files.CA)
+	t.Setenv("ROLLCALL_MONGODB_TLS_CERT_FILE", "")
+	t.Setenv("ROLLCALL_MONGODB_TLS_KEY_FILE", "")
+	r.want(r.preflight(exitFailure), "mongodb.reach", preflight.Fail, "certificate required")
+}
+
+// secured is the address of a TLS server that passes everything on.
+func secured(t *testing.T, config *tls.Config, to string) string {
+	t.Helper()
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	must(t, err)
+	var passing sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	t.Cleanup(func() { _ = listener.Close(); cancel(); passing.Wait() })
+	passing.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			passing.Go(func() { pass(ctx, conn, to) })
+		}
+	})
+	return listener.Addr().String()
+}
+
+func pass(ctx context.Context, from net.Conn, to string) {
+	defer from.Close()
+	there, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimSuffix(to, "/"))
+	if err != nil {
+		return
+	}
+	defer there.Close()
+	stop := context.AfterFunc(ctx, func() { _ = from.Close(); _ = there.Close() })
+	defer stop()
+	go func() { _, _ = io.Copy(from, there); _ = from.Close() }()
+	_, _ = io.Copy(there, from)
 }
 
 // redisFor starts a Redis of this test's own, and has ROLLCALL_REDIS_URL name it
