@@ -19,7 +19,7 @@ type Store interface {
 	EnsureIndexes(ctx context.Context) error
 	// Unopened counts the tenants' secrets, those that no key of ours opens, and
 	// those in clear.
-	Unopened(ctx context.Context) (all, unopened, clear int, err error)
+	Unopened(ctx context.Context) (all, unopened, inClear int, err error)
 }
 
 // StoreServer is what MongoDB says of itself.

@@ -77,7 +77,6 @@ func tlsDialer(files tlsfile.Files, base *tls.Config, timeout time.Duration) (fu
 }
 
 // token returns how to get the broker's token; nil when none is configured.
-// Whoever asks in the same process shares an issued one by sharing the function.
 func token(cfg config.Pulsar) func() (string, error) {
 	switch {
 	case cfg.OAuth2IssuerURL != "":

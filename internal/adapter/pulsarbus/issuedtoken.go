@@ -161,7 +161,7 @@ type bounded struct {
 
 // Do sends a request.
 func (b bounded) Do(request *http.Request) (*http.Response, error) {
-	return b.client.Do(request.WithContext(b.ctx))
+	return b.client.Do(request.WithContext(b.ctx)) //nolint:gosec // the address is what the configured issuer named
 }
 
 // without gives an error up for its text when that repeats a secret.
