@@ -14,14 +14,6 @@ import (
 // watchEvery is how often the broker is asked for the subscription's figures.
 const watchEvery = 10 * time.Second
 
-// newAdmin prepares the broker's admin API.
-func newAdmin(cfg config.Pulsar) (*pulsarbus.Admin, error) {
-	return pulsarbus.NewAdmin(pulsarbus.AdminOptions{
-		URL: cfg.AdminURL, Token: token(cfg), TrustCertsFile: cfg.TLSCAFile,
-		CertFile: cfg.TLSCertFile, KeyFile: cfg.TLSKeyFile, Timeout: cfg.OperationTimeout,
-	})
-}
-
 // subscriptionFigures asks the broker about a subscription.
 type subscriptionFigures interface {
 	Stats(ctx context.Context, topic, subscription string) (pulsarbus.Stats, error)
@@ -69,7 +61,7 @@ func (k *keeper) openWatch(ctx context.Context) error {
 		k.tel.Log.InfoContext(ctx, "ROLLCALL_PULSAR_ADMIN_URL is not set; there are no metrics of the subscription")
 		return nil
 	}
-	admin, err := newAdmin(k.cfg.Pulsar)
+	admin, err := openAdmin(k.cfg.Pulsar)
 	if err != nil {
 		return err
 	}

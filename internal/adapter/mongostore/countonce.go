@@ -69,7 +69,7 @@ func (q *Quota) countOnCode(ctx context.Context, pair quota.Pair, a quota.Additi
 		if !errors.Is(err, mongo.ErrNoDocuments) {
 			return countersDoc{}, err
 		}
-		doc, found, err := findOne[countersDoc](ctx, q.counters, a.Code, show)
+		doc, found, err := counted[countersDoc](ctx, q.counters, a.Code, a.ID, show)
 		if found || err != nil {
 			return doc, err
 		}
@@ -78,18 +78,49 @@ func (q *Quota) countOnCode(ctx context.Context, pair quota.Pair, a quota.Additi
 }
 
 // countOnStaff counts nothing for somebody who is not known: no list has him.
+//
+// That no document was updated says nothing yet: it may have counted the
+// addition, or there may be none, or the server may have missed it beside another
+// writer. Only a document with the addition in it counts as counted.
 func (q *Quota) countOnStaff(ctx context.Context, pair quota.Pair, a quota.Addition, day time.Time) (staffDoc, error) {
 	id, added := scoped(pair.Tenant, pair.Staff), "added."+string(a.Day)
-	doc, err := findAndUpdate[staffDoc](ctx, q.staff, uncounted(id, a.ID), bson.D{
-		kv("$inc", bson.D{kv(added, 1)}),
-		kv("$push", bson.D{kv(countedField, a.ID)}),
-		kv("$unset", prunedDays("added", day)),
-	}, fields([]string{added}), options.FindOneAndUpdate())
-	if !errors.Is(err, mongo.ErrNoDocuments) {
-		return doc, err
+	show := fields([]string{added})
+	missing := 0
+	for range upsertAttempts {
+		doc, err := findAndUpdate[staffDoc](ctx, q.staff, uncounted(id, a.ID), bson.D{
+			kv("$inc", bson.D{kv(added, 1)}),
+			kv("$push", bson.D{kv(countedField, a.ID)}),
+			kv("$unset", prunedDays("added", day)),
+		}, show, options.FindOneAndUpdate())
+		if !errors.Is(err, mongo.ErrNoDocuments) {
+			return doc, err
+		}
+		doc, found, err := counted[staffDoc](ctx, q.staff, id, a.ID, show)
+		if found || err != nil {
+			return doc, err
+		}
+		_, there, err := findOne[staffDoc](ctx, q.staff, id, show)
+		if err != nil {
+			return staffDoc{}, err
+		}
+		if there {
+			continue
+		}
+		if missing++; missing == 2 {
+			return staffDoc{}, nil
+		}
 	}
-	doc, _, err = findOne[staffDoc](ctx, q.staff, id, fields([]string{added}))
-	return doc, err
+	return staffDoc{}, errContended
+}
+
+// counted reads a document that has counted an addition.
+func counted[T any](ctx context.Context, from *mongo.Collection, id, addition string, show bson.D) (T, bool, error) {
+	var doc T
+	err := from.FindOne(ctx, bson.D{kv("_id", id), kv(countedField, addition)}, options.FindOne().SetProjection(show)).Decode(&doc)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return doc, false, nil
+	}
+	return doc, err == nil, err
 }
 
 // uncounted finds a document that has not counted an addition.
