@@ -98,6 +98,13 @@ test-backstop: $(STACK) ## what no event follows, the audit at scale and beside 
 test-overload: $(STACK) ## a storm of a blocked tenant, and Redis gone for a minute, in full; LONG=1: WeCom's real hour (1.5 h)
 	$(STACK) run -- go test -v -count=1 -timeout $(if $(LONG),4h,25m) -tags integration $(TEST_FLAGS) $(OVERLOAD) $(if $(LONG),-long,-full)
 
+# Debian's prometheus has promtool.
+.PHONY: rules-test
+rules-test: ## the alert rules by promtool: each fires, does not, clears
+	promtool check rules charts/rollcall/files/rules/*.yaml
+	promtool test rules test/rules/*.yaml
+	go test -count=1 ./test/rules ./tools/dashboards
+
 .PHONY: test-unit
 test-unit: ## the tests that need no server, in seconds
 	$(GO_TEST) -timeout 2m $(TEST_FLAGS) $(PACKAGES)
@@ -149,6 +156,11 @@ generate: ## write the generated docs anew
 	@mkdir -p .run
 	go run ./cmd/rollcall help env --markdown > .run/configuration.md
 	mv .run/configuration.md docs/configuration.md
+	go run ./tools/dashboards
+
+.PHONY: dashboards
+dashboards: ## write the Grafana dashboards anew
+	go run ./tools/dashboards
 
 .PHONY: check-generated
 check-generated: ## fail when a generated doc is not what its source says

@@ -23,7 +23,7 @@ func overview() dashboard {
 		description: "Is it fresh? Is it stuck? Whose is it? Why? How long until it is drained? The runbooks are in docs/runbooks.",
 		links:       []string{"rollcall-budget"},
 		rows: []row{
-			glance(), fresh(), stuck(), whose(), why(), drained(), consumers(), keepers(), stores(), edges(), processes(),
+			glance(), fresh(), stuck(), whose(), why(), drained(), consumers(), keepers(), backstop(), stores(), edges(), processes(),
 		},
 	}
 }

@@ -39,7 +39,7 @@ func consumers() row {
 }
 
 func keepers() row {
-	return row{"Keeper and backstop", []panel{
+	return row{"Keeper", []panel{
 		{
 			kind: series, title: "Does a keeper work?", width: 8, height: tall, unit: "short",
 			good:    "One at work, the others stand by. None: nothing comes back and time changes no list.",
@@ -58,56 +58,61 @@ func keepers() row {
 			queries: []query{{`histogram_quantile(0.95, sum by (sweep, le) (rate(rollcall_keeper_sweep_seconds_bucket{SEL,sweep=~"release|settle|intents|census|heartbeat|notify"}[$__rate_interval])))`, "{{sweep}}"}},
 		},
 		{
-			kind: series, title: "What became of dirty codes that were looked at?", width: 8, height: tall, unit: "ops",
+			kind: number, title: "Takeovers, in the time shown", width: 8, height: tall, unit: "short", none: "none",
+			good:    "One for each keeper that was restarted. More: keepers do not reach MongoDB in time, or lack CPU.",
+			runbook: "RollcallNoKeeper",
+			queries: []query{{`sum(increase(rollcall_keeper_takeovers_total{SEL}[$__range]))`, ""}},
+		},
+	}}
+}
+
+func backstop() row {
+	return row{"Dirty set and audit", []panel{
+		{
+			kind: series, title: "What became of dirty codes that were looked at?", width: 12, height: tall, unit: "ops",
 			good:    "agreed: they leave the set. repeated at the pace of agreed: refreshes end without what the facts ask for.",
 			runbook: "RollcallDirtyOld",
 			colors:  map[string]string{"agreed": good, "waiting": waiting, "repeated": putOff},
 			queries: []query{{`sum by (result) (rate(rollcall_dirty_settled_total{SEL}[$__rate_interval]))`, "{{result}}"}},
 		},
 		{
-			kind: series, title: "What is dirty, and why?", width: 8, height: tall, unit: "short", stacked: true,
+			kind: series, title: "What is dirty, and why?", width: 12, height: tall, unit: "short", stacked: true,
 			good:    "Nothing, or waits (throttled, overflow) that fall. Failures that stay need a person.",
 			runbook: "RollcallDirtyGrowing",
 			queries: []query{{`sum by (reason) (rollcall_dirty_codes{SEL}) > 0`, "{{reason}}"}},
 		},
 		{
-			kind: series, title: "For how long?", width: 8, height: tall, unit: "s",
+			kind: series, title: "For how long?", width: 12, height: tall, unit: "s",
 			good:    "Minutes. Hours for anything that is not a wait: nobody has dealt with it.",
 			runbook: "RollcallDirtyOld",
 			steps:   []step{{14400, putOff}},
 			queries: []query{{`topk(6, max by (reason) (rollcall_dirty_oldest_seconds{SEL}))`, "{{reason}}"}},
 		},
 		{
-			kind: series, title: "What does the audit find?", width: 8, height: tall, unit: "ops",
+			kind: series, title: "What does the audit find?", width: 12, height: tall, unit: "ops",
 			good:    "waits only. stale in a storm, while codes stand in line for longer than ROLLCALL_AUDIT_BOUND. Anything else is an event that was lost or a store that lost something.",
 			runbook: "RollcallDivergence",
 			queries: []query{{`sum by (result) (rate(rollcall_audit_looks_total{SEL,result!~"agrees|shadowed"}[$__rate_interval])) > 0`, "{{result}}"}},
 		},
 		{
-			kind: number, title: "Codes audited a second", width: 6, height: small, unit: "ops", none: "none",
+			kind: number, title: "Codes audited a second", width: 8, height: small, unit: "ops", none: "none",
 			good:    "ROLLCALL_AUDIT_RATE (250) for each keeper during a pass, none between passes.",
 			runbook: "RollcallAuditBehind",
 			queries: []query{{`sum(rate(rollcall_audit_looks_total{SEL}[$__rate_interval]))`, ""}},
 		},
 		{
-			kind: number, title: "A pass of the audit takes", width: 6, height: small, unit: "s", none: "none ended",
+			kind: number, title: "A pass of the audit takes", width: 8, height: small, unit: "s", none: "none ended",
 			good:    "How long a lost event can stay unnoticed: hours at most. The mean of the passes of the time shown.",
 			runbook: "RollcallAuditBehind",
 			steps:   []step{{0, good}, {28800, putOff}, {86400, bad}},
 			queries: []query{{`sum(increase(rollcall_audit_pass_seconds_sum{SEL}[$__range])) / (sum(increase(rollcall_audit_pass_seconds_count{SEL}[$__range])) > 0)`, ""}},
 		},
 		{
-			kind: number, title: "Dead letters that wait", width: 6, height: small, unit: "short", none: "not known",
+			kind: number, title: "Dead letters that wait", width: 8, height: small, unit: "short", none: "not known",
 			good:    "None. Each is a message that nobody can act on; `rollcall deadletters` shows them.",
 			runbook: "RollcallDeadLetters",
 			steps:   []step{{0, good}, {1, bad}},
 			queries: []query{{`max(rollcall_dead_letters_waiting{SEL})`, ""}},
-		},
-		{
-			kind: number, title: "Takeovers, in the time shown", width: 6, height: small, unit: "short", none: "none",
-			good:    "One for each keeper that was restarted. More: keepers do not reach MongoDB in time, or lack CPU.",
-			runbook: "RollcallNoKeeper",
-			queries: []query{{`sum(increase(rollcall_keeper_takeovers_total{SEL}[$__range]))`, ""}},
 		},
 	}}
 }
