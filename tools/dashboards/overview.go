@@ -143,13 +143,14 @@ func stuck() row {
 			queries: quantiles(`sum by (le) (rate(rollcall_broker_heartbeat_seconds_bucket{SEL}[$__rate_interval]))`, 0.5, 0.99),
 		},
 		{
-			kind: series, title: "Are there workers enough?", width: 8, height: tall, unit: "percentunit",
-			good:    "Below 70 %, where the autoscaler adds instances. Above 100 % there is work for more of them, unless they are slow because a store or WeCom is.",
+			kind: series, title: "Are there workers and room enough?", width: 8, height: tall, unit: "percentunit",
+			good:    "Below 70 %, where the autoscaler adds instances. Above 100 % there is work for more of them, unless they are slow because a store or WeCom is. Codes beyond 75 % of the room overflow into the dirty set.",
 			runbook: "RollcallRefreshersFull",
 			steps:   []step{{0.7, putOff}, {1, bad}},
 			queries: []query{
 				{`avg(rollcall_refresher_load{SEL})`, "average"},
 				{`max(rollcall_refresher_load{SEL})`, "busiest"},
+				{`max(sum by (namespace, job, instance) (rollcall_backlog{SEL}) / on (namespace, job, instance) max by (namespace, job, instance) (rollcall_backlog_limit{SEL}))`, "codes, of those one may have"},
 			},
 		},
 	}}
