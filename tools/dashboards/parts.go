@@ -135,7 +135,7 @@ func stores() row {
 				{`sum(rate(rollcall_outcomes_total{SEL,outcome="fail"}[$__rate_interval]))`, "failed refreshes a second"},
 				{`sum(rollcall_budget_degraded{SEL})`, "without Redis"},
 				{`sum(rollcall_backlog{SEL,state="held",cause="store_down"})`, "held for a store"},
-				{`count by (dependency) (rollcall_dependency_up{SEL} == 0)`, "processes without {{dependency}}"},
+				{`sum by (dependency) (1 - rollcall_dependency_up{SEL})`, "processes without {{dependency}}"},
 			},
 		},
 		{
