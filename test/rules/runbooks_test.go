@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -91,15 +93,11 @@ func TestPagesNameWhatExplainsThem(t *testing.T) {
 }
 
 func TestLinksOfPagesLeadSomewhere(t *testing.T) {
-	here := readAll(t, runbookDir, "*")
-	docs := readAll(t, runbookDir+"/..", "*.md")
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
-	for file, page := range here {
+	for file, page := range readAll(t, runbookDir, "*.md") {
 		for _, found := range link.FindAllStringSubmatch(page, -1) {
-			_, near := here[found[1]]
-			_, above := docs[strings.TrimPrefix(found[1], "../")]
-			if !near && (!above || !strings.HasPrefix(found[1], "../")) {
-				t.Errorf("%s: %s is not there", file, found[1])
+			if _, err := os.Stat(filepath.Join(runbookDir, found[1])); err != nil {
+				t.Errorf("%s: %v", file, err)
 			}
 		}
 	}
