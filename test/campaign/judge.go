@@ -55,6 +55,7 @@ func (r *running) snapshot() Report {
 		out.Misassigned.Drawn = maps.Clone(t.drawn)
 		out.Misassigned.ByAge, out.Misassigned.ByTenant = maps.Clone(t.byAge), maps.Clone(t.byTenant)
 		out.Freshness, out.FreshnessUnthrottled = quantiles(t.all), quantiles(t.calm)
+		out.FreshnessStill = quantiles(t.still)
 	})
 	return out
 }
@@ -63,7 +64,7 @@ func (r *running) snapshot() Report {
 // the store ask for, and looks for events that are nowhere.
 func (r *running) judge(ctx context.Context) (Report, error) {
 	out := r.snapshot()
-	out.Killed = r.killed
+	out.Killed, out.Rolls = r.killed, r.rolled
 	out.WallSeconds = time.Since(r.live.started).Seconds()
 	figures := r.fleet.Figures(ctx)
 	out.Redeliveries = int(figures.Sum("rollcall_redeliveries_total"))

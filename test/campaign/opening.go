@@ -158,16 +158,13 @@ func randomKey() string {
 	return base64.RawStdEncoding.EncodeToString(key[:])
 }
 
-// Processes at the start, besides refreshers.
-const (
-	ingresses = 2
-	keepers   = 1
-)
+// ingresses is how many there are at the start.
+const ingresses = 2
 
 // launch starts the processes of Rollcall.
 func (r *running) launch(ctx context.Context) error {
-	r.fleet = fleet.New(r.opts.Binary, r.environment(), r.opts.LogDir)
-	for role, n := range map[string]int{"refresher": r.opts.Refreshers, "keeper": keepers, "ingress": ingresses} {
+	r.fleet = fleet.Launching(r.opts.launcher(), r.environment(), r.opts.LogDir)
+	for role, n := range map[string]int{"refresher": r.opts.Refreshers, "keeper": r.opts.Keepers, "ingress": ingresses} {
 		for range n {
 			if _, err := r.fleet.Start(ctx, role); err != nil {
 				return err
@@ -181,7 +178,7 @@ func (r *running) launch(ctx context.Context) error {
 	r.tell(secret)
 	r.api = newAPI(secret, func() []*fleet.Member { return r.members("ingress") })
 	r.platform.api = r.api
-	r.live.say("%d refreshers, %d ingresses and a keeper are ready", r.opts.Refreshers, ingresses)
+	r.live.say("%d refreshers, %d ingresses, %d keepers are ready", r.opts.Refreshers, ingresses, r.opts.Keepers)
 	return r.db.Tokens().Create(ctx, token)
 }
 
@@ -198,7 +195,7 @@ func (r *running) rest(ctx context.Context) error {
 	}
 	r.settle(ctx, r.opts.Settle)
 	r.live.say("every code has its first list")
-	r.tally.with(func() { r.tally.all.Reset(); r.tally.calm.Reset(); r.tally.recent.Reset() })
+	r.tally.opened()
 	return r.platform.failure()
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
+	"github.com/rollcall-dev/rollcall/test/fleet"
 	"github.com/rollcall-dev/rollcall/test/stack"
 )
 
@@ -20,11 +21,17 @@ type Options struct {
 	Duration   time.Duration // of the play itself, without the settling
 	ScanRate   float64       // scans a second over all codes
 	Refreshers int           // refresher processes at the start; at least 1
+	Keepers    int           // keeper processes; at least 1
 	Kill       bool          // kill one refresher hard in the middle and start another
 	Seed       uint64        // the same seed seeds the same world and actors
 
 	// Binary is the rollcall program whose roles are run.
 	Binary string
+	// Launcher runs the roles in Binary's stead; nil is Binary.
+	Launcher fleet.Launcher
+	// Rolls replace all processes, one roll after the other. The play, whose
+	// Duration is spread evenly around them, lasts longer by theirs.
+	Rolls []Roll
 	// Servers are the addresses of Pulsar, MongoDB and Redis.
 	Servers stack.Addresses
 	// LogDir receives a log file for each process.
@@ -54,11 +61,19 @@ type Budget struct {
 	Burst     int           // what an idle tenant may call at once
 }
 
+// Roll replaces every process by another version's, as a Deployment with
+// maxSurge 1 and maxUnavailable 0 does: one more is started, and when it is
+// ready an old one is asked to drain, until none is left.
+type Roll struct {
+	To       string // the version, as the report calls it
+	Launcher fleet.Launcher
+}
+
 // Defaults returns the options of a demo without its addresses.
 func Defaults() Options {
 	return Options{
 		Tenants: 20, Codes: 600, Staff: 240, StormCodes: 200, Duration: time.Minute, ScanRate: 40,
-		Refreshers: 2, Kill: true, Seed: 1,
+		Refreshers: 2, Keepers: 1, Kill: true, Seed: 1,
 		Budget:  Budget{Minute: 6 * time.Second, Hour: time.Minute, PerMinute: 300, PerHour: 1500, Burst: 120},
 		Latency: wecomsim.Latency{P50: 25 * time.Millisecond, P99: 120 * time.Millisecond},
 		Settle:  2 * time.Minute,
@@ -67,6 +82,14 @@ func Defaults() Options {
 
 // minStaff is the fewest staff members of a tenant with which its codes differ.
 const minStaff = 8
+
+// launcher runs the roles at the start.
+func (o Options) launcher() fleet.Launcher {
+	if o.Launcher != nil {
+		return o.Launcher
+	}
+	return fleet.Program(o.Binary)
+}
 
 // Validate names every option that makes no sense.
 func (o Options) Validate() error {
@@ -83,6 +106,7 @@ func (o Options) Validate() error {
 	check(o.Duration >= 5*time.Second && o.Duration <= time.Hour, "--duration is %v; want 5s to 1h", o.Duration)
 	check(o.ScanRate >= 0 && o.ScanRate <= 5000, "--scan-rate is %v; want 0 to 5000 a second", o.ScanRate)
 	check(o.Refreshers >= 1 && o.Refreshers <= 16, "--refreshers is %d; want 1 to 16", o.Refreshers)
-	check(o.Binary != "", "no program to run")
+	check(o.Keepers >= 1 && o.Keepers <= 16, "%d keepers; want 1 to 16", o.Keepers)
+	check(o.Binary != "" || o.Launcher != nil, "no program to run")
 	return errors.Join(wrong...)
 }

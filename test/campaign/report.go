@@ -39,6 +39,8 @@ type Report struct {
 	} `json:"misassigned"`
 	Freshness            Quantiles `json:"freshness_ms"`
 	FreshnessUnthrottled Quantiles `json:"freshness_unthrottled_ms"`
+	FreshnessStill       Quantiles `json:"freshness_still_ms"` // unthrottled, outside of rolls
+	Rolls                []Rolled  `json:"rolls,omitempty"`
 	DivergentCodes       int       `json:"divergent_codes"`
 	StalePushes          int       `json:"stale_pushes"`
 	UnmatchedPushes      int       `json:"unmatched_pushes"` // lists that the facts never asked for as a whole
@@ -105,6 +107,9 @@ func (r Report) Print(w io.Writer) {
 		{"answers 45009", r.Answers45009, "calls beyond WeCom's limits"},
 		{"freshness, unthrottled", millis(r.FreshnessUnthrottled.P50), fmt.Sprintf("p95 %s, p99 %s", millis(r.FreshnessUnthrottled.P95), millis(r.FreshnessUnthrottled.P99))},
 		{"freshness, all", millis(r.Freshness.P50), fmt.Sprintf("p95 %s, p99 %s (the storming tenant waits for its quota)", millis(r.Freshness.P95), millis(r.Freshness.P99))},
+	})
+	t.AppendRows(r.rollRows())
+	t.AppendRows([]table.Row{
 		{"scans", r.Scans, fmt.Sprintf("%d found nobody with room left", r.ScansLost)},
 		{"additions", r.Additions, fmt.Sprintf("counters off: %d; beyond a ceiling: %s", r.CountersOff, listed(r.OverCeiling))},
 		{"fan-outs", r.FanOuts, "a member or a tenant, over all codes"},
@@ -116,6 +121,21 @@ func (r Report) Print(w io.Writer) {
 		{"stale pushes", r.StalePushes, "an older list after a newer one"},
 	})
 	_, _ = fmt.Fprintln(w, t.Render())
+}
+
+// rollRows sets the freshness during each roll beside that of the rest.
+func (r Report) rollRows() []table.Row {
+	if len(r.Rolls) == 0 {
+		return nil
+	}
+	row := func(what string, q Quantiles, of string) table.Row {
+		return table.Row{what, millis(q.P50), fmt.Sprintf("p95 %s, p99 %s (%d lists%s)", millis(q.P95), millis(q.P99), q.Count, of)}
+	}
+	rows := []table.Row{row("- outside of rolls", r.FreshnessStill, "")}
+	for _, roll := range r.Rolls {
+		rows = append(rows, row("- roll to "+roll.To, roll.Freshness, fmt.Sprintf("; %d processes in %.1fs", roll.Replaced, roll.Seconds)))
+	}
+	return rows
 }
 
 func millis(ms float64) string {

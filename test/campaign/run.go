@@ -43,6 +43,7 @@ type running struct {
 	live         *live
 	serving      sync.WaitGroup
 	killed       int
+	rolled       []Rolled
 	restedAt     time.Time // since when nothing has moved
 }
 
@@ -73,10 +74,10 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return r.judge(ctx)
 }
 
-// play lets actors and customers move for the duration, with a crash in the
-// middle, and then lets everything come to rest.
+// play lets actors and customers move while the processes meet what the options
+// have for them, and then lets everything come to rest.
 func (r *running) play(ctx context.Context) error {
-	acting, rest := context.WithTimeout(ctx, r.opts.Duration)
+	acting, rest := context.WithCancel(ctx)
 	defer rest()
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
@@ -87,8 +88,7 @@ func (r *running) play(ctx context.Context) error {
 	wg.Go(func() { cast.turnShifts(watching) }) // time goes on while everything comes to rest
 	stream, err := r.customers(ctx)
 	if err == nil {
-		err = r.crash(acting)
-		<-acting.Done()
+		err = r.perform(acting)
 	}
 	rest()
 	if stream != nil {
@@ -102,6 +102,24 @@ func (r *running) play(ctx context.Context) error {
 	stopWatching()
 	wg.Wait()
 	return errors.Join(err, ctx.Err(), r.platform.failure())
+}
+
+// perform lasts for the duration and the rolls.
+func (r *running) perform(ctx context.Context) error {
+	end := time.Now().Add(r.opts.Duration)
+	if err := r.crash(ctx); err != nil {
+		return err
+	}
+	for i, roll := range r.opts.Rolls {
+		sleep(ctx, time.Until(end)/time.Duration(len(r.opts.Rolls)-i+1))
+		began := time.Now()
+		if err := r.roll(ctx, roll); err != nil {
+			return err
+		}
+		end = end.Add(time.Since(began))
+	}
+	sleep(ctx, time.Until(end))
+	return nil
 }
 
 func (r *running) customers(ctx context.Context) (*wecomsim.Stream, error) {

@@ -30,6 +30,8 @@ type tally struct {
 	over        map[string]int // additions beyond a ceiling, by family and ceiling
 	all, calm   *hdrhistogram.Histogram
 	recent      *hdrhistogram.Histogram // calm, since the last line of the table
+	roll, still *hdrhistogram.Histogram // calm, in the present roll and outside of rolls
+	inRoll      bool
 }
 
 // Freshness is recorded in microseconds, up to ten minutes.
@@ -38,7 +40,7 @@ func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 600_000
 func newTally() *tally {
 	return &tally{
 		byCause: map[reason.Reason]int{}, byFamily: map[roster.Family]int{}, drawn: map[reason.Reason]int{}, byAge: map[string]int{}, byTenant: map[string]int{}, over: map[string]int{},
-		all: newHistogram(), calm: newHistogram(), recent: newHistogram(),
+		all: newHistogram(), calm: newHistogram(), recent: newHistogram(), roll: newHistogram(), still: newHistogram(),
 	}
 }
 
@@ -64,7 +66,34 @@ func (t *tally) stale(story string) {
 func (t *tally) fresh(age time.Duration) { t.with(func() { record(age, t.all) }) }
 
 func (t *tally) freshCalm(age time.Duration) {
-	t.with(func() { record(age, t.all, t.calm, t.recent) })
+	t.with(func() {
+		phase := t.still
+		if t.inRoll {
+			phase = t.roll
+		}
+		record(age, t.all, t.calm, t.recent, phase)
+	})
+}
+
+// rolling notes that a roll begins or is over, and returns the freshness since
+// a roll last began.
+func (t *tally) rolling(begins bool) (q Quantiles) {
+	t.with(func() {
+		q, t.inRoll = quantiles(t.roll), begins
+		if begins {
+			t.roll.Reset()
+		}
+	})
+	return q
+}
+
+// opened forgets how fresh the first lists were.
+func (t *tally) opened() {
+	t.with(func() {
+		for _, h := range []*hdrhistogram.Histogram{t.all, t.calm, t.recent, t.still} {
+			h.Reset()
+		}
+	})
 }
 
 func record(age time.Duration, into ...*hdrhistogram.Histogram) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,9 +22,9 @@ import (
 // Fleet is the processes of Rollcall under test. Its methods may be called from
 // several goroutines.
 type Fleet struct {
-	binary string
-	env    []string
-	logDir string
+	launcher Launcher
+	env      []string
+	logDir   string
 
 	mu      sync.Mutex
 	members []*Member
@@ -33,19 +34,27 @@ type Fleet struct {
 
 // Member is one process.
 type Member struct {
-	name    string
-	addr    string // of its health and metrics
-	web     string // of callbacks and the API, of an ingress
-	cmd     *exec.Cmd
-	log     *os.File
-	done    chan struct{} // closed when the process is gone
-	figures Figures
+	name     string
+	addr     string // of its health and metrics
+	web      string // of callbacks and the API, of an ingress
+	launcher Launcher
+	cmd      *exec.Cmd
+	log      *os.File
+	done     chan struct{} // closed when the process is gone
+	ended    error         // how it ended, once done is closed
+	figures  Figures
 }
 
 // New returns a fleet without members. They will run the binary with env added
 // to this process's environment, and write their logs to files in logDir.
 func New(binary string, env []string, logDir string) *Fleet {
-	return &Fleet{binary: binary, env: env, logDir: logDir, gone: Figures{}}
+	return Launching(Program(binary), env, logDir)
+}
+
+// Launching returns a fleet whose members a launcher runs with env, and whose
+// logs are files in logDir.
+func Launching(l Launcher, env []string, logDir string) *Fleet {
+	return &Fleet{launcher: l, env: env, logDir: logDir, gone: Figures{}}
 }
 
 // Name is the role and a number: "refresher-1".
@@ -63,6 +72,12 @@ func (m *Member) PID() int { return m.cmd.Process.Pid }
 // Start runs a role ("refresher", "keeper", "ingress") with more environment of
 // its own, and returns when it is ready.
 func (f *Fleet) Start(ctx context.Context, role string, env ...string) (*Member, error) {
+	return f.StartAs(ctx, f.launcher, role, env...)
+}
+
+// StartAs is Start with a launcher of the member's own, such as another version
+// of the program.
+func (f *Fleet) StartAs(ctx context.Context, l Launcher, role string, env ...string) (*Member, error) {
 	ports, err := stack.FreePorts(2)
 	if err != nil {
 		return nil, err
@@ -70,21 +85,21 @@ func (f *Fleet) Start(ctx context.Context, role string, env ...string) (*Member,
 	addr, web := stack.Loopback(ports[0]), stack.Loopback(ports[1])
 	f.mu.Lock()
 	f.started++
-	m := &Member{name: fmt.Sprintf("%s-%d", role, f.started), addr: addr, web: web, done: make(chan struct{})}
+	m := &Member{name: fmt.Sprintf("%s-%d", role, f.started), addr: addr, web: web, launcher: l, done: make(chan struct{})}
 	f.mu.Unlock()
 	if m.log, err = os.Create(filepath.Join(f.logDir, m.name+".log")); err != nil {
 		return nil, fmt.Errorf("open the log of %s: %w", m.name, err)
 	}
-	m.cmd = exec.Command(f.binary, role) //nolint:noctx // it is stopped by signal and waited for, not cut off by a context
-	m.cmd.Env = append(append(os.Environ(), f.env...), "ROLLCALL_HTTP_ADDR="+addr, "ROLLCALL_INGRESS_ADDR="+web, "ROLLCALL_REFRESHER_INSTANCE="+m.name)
-	m.cmd.Env = append(m.cmd.Env, env...)
+	settings := append(slices.Clone(f.env), "ROLLCALL_HTTP_ADDR="+addr, "ROLLCALL_INGRESS_ADDR="+web, "ROLLCALL_REFRESHER_INSTANCE="+m.name)
+	if m.cmd, err = l.Command(m.name, role, append(settings, env...)); err != nil {
+		return nil, fmt.Errorf("start %s: %w", m.name, errors.Join(err, m.log.Close()))
+	}
 	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
-	m.cmd.SysProcAttr = childAttributes()
 	if err := m.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", m.name, err)
 	}
 	go func() {
-		_ = m.cmd.Wait() // how it ended is in its log
+		m.ended = m.cmd.Wait()
 		_ = m.log.Close()
 		close(m.done)
 	}()
@@ -117,7 +132,7 @@ func (f *Fleet) ready(ctx context.Context, m *Member) error {
 // Kill ends a process as a power cut would.
 func (f *Fleet) Kill(m *Member) error {
 	f.read(context.Background(), m)
-	if err := m.cmd.Process.Kill(); err != nil {
+	if err := m.launcher.Kill(m.name, m.cmd); err != nil {
 		return fmt.Errorf("kill %s: %w", m.name, err)
 	}
 	<-m.done
@@ -131,15 +146,33 @@ func (f *Fleet) Bury(m *Member) {
 	f.forget(m)
 }
 
+// Retire takes a process off the members, as one that ends is taken off a
+// service, asks it to drain, and waits. It is an error when the process does not
+// end, or not in good order; one that has not ended when ctx does is killed.
+func (f *Fleet) Retire(ctx context.Context, m *Member) error {
+	f.read(ctx, m)
+	f.mu.Lock()
+	f.members = slices.DeleteFunc(f.members, func(other *Member) bool { return other == m })
+	f.mu.Unlock()
+	if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stop %s: %w", m.name, err)
+	}
+	select {
+	case <-m.done:
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("%s did not drain in time; see %s", m.name, m.log.Name()), f.Kill(m))
+	}
+	f.forget(m)
+	if m.ended != nil {
+		return fmt.Errorf("%s did not end in good order; see %s: %w", m.name, m.log.Name(), m.ended)
+	}
+	return nil
+}
+
 func (f *Fleet) forget(m *Member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i, other := range f.members {
-		if other == m {
-			f.members = append(f.members[:i], f.members[i+1:]...)
-			break
-		}
-	}
+	f.members = slices.DeleteFunc(f.members, func(other *Member) bool { return other == m })
 	for name, value := range m.figures {
 		if !strings.HasPrefix(name, "rollcall_backlog") {
 			f.gone[name] += value
