@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"syscall"
 	_ "time/tzdata" // tenants' time zones, where the image brings none
+
+	_ "golang.org/x/crypto/x509roots/fallback" // public certificate authorities, where the image brings none
 )
 
 func main() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -15,6 +16,7 @@ var version = ""
 // build says what this binary was made from.
 type build struct {
 	version, commit, changed string
+	date                     string // of the commit, YYYY-MM-DD; "" when it is unknown
 }
 
 func readBuild() build {
@@ -30,6 +32,8 @@ func readBuild() build {
 		switch setting.Key {
 		case "vcs.revision":
 			b.commit = setting.Value[:min(12, len(setting.Value))]
+		case "vcs.time":
+			b.date, _, _ = strings.Cut(setting.Value, "T")
 		case "vcs.modified":
 			if setting.Value == "true" {
 				b.changed = "+changes"
@@ -48,7 +52,11 @@ func (b build) named() build {
 
 // String is the line that `rollcall version` prints after the name.
 func (b build) String() string {
-	return fmt.Sprintf("%s (commit %s%s, %s, %s/%s)", b.version, b.commit, b.changed, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	commit := b.commit + b.changed
+	if b.date != "" {
+		commit += " of " + b.date
+	}
+	return fmt.Sprintf("%s (commit %s, %s, %s/%s)", b.version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func newVersionCommand() *cobra.Command {

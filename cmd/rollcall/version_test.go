@@ -10,6 +10,7 @@ func TestBuildNamesItself(t *testing.T) {
 		b    build
 		want string
 	}{
+		{build{version: "v1.2.3", commit: "0123456789ab", date: "2026-02-03"}, `^v1\.2\.3 \(commit 0123456789ab of 2026-02-03, go\S+, \w+/\w+\)$`},
 		{build{version: "v1.2.3", commit: "0123456789ab"}, `^v1\.2\.3 \(commit 0123456789ab, go\S+, \w+/\w+\)$`},
 		{build{commit: "0123456789ab", changed: "+changes"}.named(), `^development \(commit 0123456789ab\+changes, go\S+, \w+/\w+\)$`},
 	} {
