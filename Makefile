@@ -137,6 +137,8 @@ stack-down: $(STACK) ## stop them
 $(STACK):
 	@go build -o $@ ./test/stack/cmd
 
+include tools/image.mk
+
 ##@ Keep it clean
 
 .PHONY: check

@@ -10,7 +10,7 @@ import (
 func TestVersionReadsThePinnedFile(t *testing.T) {
 	for _, name := range []string{
 		"PULSAR_VERSION", "MONGO_JAVA_SERVER_VERSION", "SLF4J_VERSION", "MAVEN_DEPENDENCY_PLUGIN_VERSION",
-		"MONGO_IMAGE_VERSION", "REDIS_IMAGE_VERSION", "GOLANGCI_LINT_VERSION",
+		"MONGO_IMAGE_VERSION", "REDIS_IMAGE_VERSION", "GOLANGCI_LINT_VERSION", "CYCLONEDX_GOMOD_VERSION",
 	} {
 		version, err := Version(name)
 		if err != nil {
