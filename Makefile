@@ -54,7 +54,7 @@ SEQUENTIAL := ConstantDemand|NoSchedule|StormingTenants|HardlyDelay|Burst
 # below synctest.Run) in the long bubbles of these tests; they run without it.
 UNRACED := ^TestCrashesAtEveryStep$$
 UNRACED_IN := ./internal/notify
-RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|draw|e2e|campaign|faults|keeper|overload|quota|sim)$$|/redisbudget$$')
+RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|draw|e2e|campaign|faults|keeper|overload|quota|sim|upgrade)$$|/redisbudget$$')
 
 .PHONY: test
 test: $(STACK) ## every test, on a stack of its own; all but the timed ones with the race detector
@@ -104,6 +104,13 @@ rules-test: ## the alert rules by promtool: each fires, does not, clears
 	promtool check rules charts/rollcall/files/rules/*.yaml
 	promtool test rules test/rules/*.yaml
 	go test -count=1 ./test/rules ./tools/dashboards
+
+# UPGRADE_FROM=v1.2.3 names the version that is there; the commit before this
+# one if it is empty.
+UPGRADE_FROM ?=
+.PHONY: test-upgrade
+test-upgrade: $(STACK) ## roll from the commit before to this one and back under load: make test-upgrade UPGRADE_FROM=v1.2.3
+	UPGRADE_FROM=$(UPGRADE_FROM) $(STACK) run -- go test -v -count=1 -timeout 15m -tags integration $(TEST_FLAGS) ./test/upgrade $(if $(FULL),-full)
 
 .PHONY: test-unit
 test-unit: ## the tests that need no server, in seconds

@@ -16,7 +16,6 @@ CYCLONEDX := $(CACHE)/tools-bin/cyclonedx-gomod-$(CYCLONEDX_GOMOD_VERSION)/cyclo
 # which works within a container too.
 export BUILDAH_ISOLATION ?= chroot
 export STORAGE_DRIVER ?= vfs
-BUILDAH := buildah --root $(CACHE)/images/storage --runroot $(CACHE)/images/run
 
 ##@ Ship it
 
@@ -28,14 +27,16 @@ image-binaries: ## build the programs of the image, stamped with the commit: IMA
 
 .PHONY: image
 image: image-binaries sbom ## build the image into bin/image/, with buildah and without a network
-	@mkdir -p $(CACHE)/images
-	$(BUILDAH) build --arch $(IMAGE_ARCH) --format oci --timestamp $(shell git log -1 --format=%ct) \
+	@mkdir -p $(CACHE)
+	@store=$$(mktemp -d $(CACHE)/image-XXXXXX); trap 'rm -rf "$$store"' EXIT; \
+	buildah="buildah --root $$store/storage --runroot $$store/run"; \
+	$$buildah build --quiet --arch $(IMAGE_ARCH) --format oci --identity-label=false --timestamp $(shell git log -1 --format=%ct) \
 	  --build-arg TARGETARCH=$(IMAGE_ARCH) --build-arg VERSION=$(IMAGE_VERSION) \
 	  --build-arg REVISION=$(shell git rev-parse HEAD) --build-arg CREATED=$(shell git log -1 --format=%cI) \
-	  --tag $(IMAGE):$(IMAGE_TAG) .
-	@rm -f $(IMAGE_FILE)
-	$(BUILDAH) push $(IMAGE):$(IMAGE_TAG) oci-archive:$(IMAGE_FILE):$(IMAGE):$(IMAGE_TAG)
-	@ls -l $(IMAGE_FILE) $(IMAGE_BIN)/*.cdx.json
+	  --tag $(IMAGE):$(IMAGE_TAG) . >/dev/null; \
+	rm -f $(IMAGE_FILE); \
+	$$buildah push --quiet --digestfile $(IMAGE_BIN)/digest $(IMAGE):$(IMAGE_TAG) oci-archive:$(IMAGE_FILE):$(IMAGE):$(IMAGE_TAG)
+	@echo "$(IMAGE_FILE): $(IMAGE):$(IMAGE_TAG) $$(cat $(IMAGE_BIN)/digest)"
 
 .PHONY: sbom
 sbom: image-binaries $(CYCLONEDX) ## write a CycloneDX SBOM beside each program of the image
@@ -49,7 +50,7 @@ image-test: image $(STACK) ## run the image under podman, locked down: what it i
 
 .PHONY: image-reproducible
 image-reproducible: image-binaries ## build the programs again elsewhere, with an empty cache, and compare
-	go test -v -count=1 -timeout 30m -tags image -run Reproducible ./test/image -programs $(abspath $(IMAGE_BIN))
+	go test -v -count=1 -timeout 30m -tags image -run Reproducible ./test/image -again -programs $(abspath $(IMAGE_BIN))
 
 # Beside its place, then renamed: a build that was cut off leaves nothing that
 # looks whole.

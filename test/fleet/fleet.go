@@ -63,6 +63,9 @@ func (m *Member) Name() string { return m.name }
 // URL is where an ingress serves callbacks and the API.
 func (m *Member) URL() string { return "http://" + m.web }
 
+// OpsURL is where the process serves health and metrics.
+func (m *Member) OpsURL() string { return "http://" + m.addr }
+
 // Done is closed when the process has ended.
 func (m *Member) Done() <-chan struct{} { return m.done }
 
@@ -116,7 +119,7 @@ func (f *Fleet) ready(ctx context.Context, m *Member) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if status, err := get(ctx, "http://"+m.addr+"/readyz", nil); err == nil && status == http.StatusOK {
+		if status, err := get(ctx, m.OpsURL()+"/readyz", nil); err == nil && status == http.StatusOK {
 			return nil
 		}
 		select {
@@ -245,7 +248,7 @@ func (f *Fleet) read(ctx context.Context, m *Member) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	figures := Figures{}
-	_, err := get(ctx, "http://"+m.addr+"/metrics", func(line string) {
+	_, err := get(ctx, m.OpsURL()+"/metrics", func(line string) {
 		at := strings.LastIndexByte(line, ' ')
 		if at < 0 || !strings.HasPrefix(line, "rollcall_") {
 			return
