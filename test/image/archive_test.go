@@ -127,6 +127,6 @@ func untar(r io.Reader) (map[string]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		files[path.Clean("/"+entry.Name)[1:]] = file{mode: entry.FileInfo().Mode(), owner: entry.Uid, contents: contents}
+		files[path.Clean("/" + entry.Name)[1:]] = file{mode: entry.FileInfo().Mode(), owner: entry.Uid, contents: contents}
 	}
 }

@@ -4,9 +4,11 @@ package image_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"debug/buildinfo"
 	"debug/elf"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -118,6 +120,9 @@ func TestTheSBOMListsEveryModule(t *testing.T) {
 		if main := bom.Metadata.Component; main.Name != build.Main.Path || main.Version != build.Main.Version {
 			t.Errorf("the SBOM of %s is of %s %s, want %s %s", name, main.Name, main.Version, build.Main.Path, build.Main.Version)
 		}
+		if sum := fmt.Sprintf("%x", sha256.Sum256(a.files[name].contents)); bom.property("cdx:gomod:binary:hash:SHA-256") != sum {
+			t.Errorf("the SBOM of %s is not of the image's, whose sum is %s", name, sum)
+		}
 		t.Logf("SBOM of %s: %s %s, %d modules, each of the program's", name, bom.BOMFormat, bom.SpecVersion, len(want))
 	}
 }
@@ -125,11 +130,24 @@ func TestTheSBOMListsEveryModule(t *testing.T) {
 // bom is as much of a CycloneDX document as is looked at.
 type bom struct {
 	BOMFormat, SpecVersion string
-	Metadata               struct{ Component component }
-	Components             []component
+	Metadata               struct {
+		Component  component
+		Properties []struct{ Name, Value string }
+	}
+	Components []component
 }
 
 type component struct{ Name, Version, PURL string }
+
+// property is what was noted of the program that was looked at.
+func (b bom) property(name string) string {
+	for _, p := range b.Metadata.Properties {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return ""
+}
 
 func readBOM(t *testing.T, program string) (b bom) {
 	t.Helper()
