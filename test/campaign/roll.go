@@ -23,7 +23,7 @@ type Rolled struct {
 func (r *running) roll(ctx context.Context, roll Roll) error {
 	began, out := time.Now(), Rolled{To: roll.To}
 	r.live.say("rolling to %s", roll.To)
-	r.tally.rolling(true)
+	r.tally.rollBegins()
 	for _, role := range []string{"refresher", "ingress", "keeper"} {
 		for _, old := range r.members(role) {
 			fresh, err := r.fleet.StartAs(ctx, roll.Launcher, role)
@@ -40,7 +40,7 @@ func (r *running) roll(ctx context.Context, roll Roll) error {
 			r.live.say("%s has taken over from %s", fresh.Name(), old.Name())
 		}
 	}
-	out.Freshness, out.Seconds = r.tally.rolling(false), time.Since(began).Seconds()
+	out.Freshness, out.Seconds = r.tally.rollEnds(), time.Since(began).Seconds()
 	r.rolled = append(r.rolled, out)
 	return nil
 }

@@ -12,14 +12,14 @@ func TestFreshnessIsToldByRoll(t *testing.T) {
 	tally.freshCalm(time.Minute)
 	tally.opened() // the first lists are no measure
 	tally.freshCalm(time.Second)
-	tally.rolling(true)
+	tally.rollBegins()
 	tally.freshCalm(2 * time.Second)
 	tally.freshCalm(2 * time.Second)
-	first := tally.rolling(false)
+	first := tally.rollEnds()
 	tally.freshCalm(time.Second)
-	tally.rolling(true)
+	tally.rollBegins()
 	tally.freshCalm(4 * time.Second)
-	second := tally.rolling(false)
+	second := tally.rollEnds()
 	for what, c := range map[string]struct {
 		got   Quantiles
 		count int64

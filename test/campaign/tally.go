@@ -75,15 +75,12 @@ func (t *tally) freshCalm(age time.Duration) {
 	})
 }
 
-// rolling notes that a roll begins or is over, and returns the freshness since
-// a roll last began.
-func (t *tally) rolling(begins bool) (q Quantiles) {
-	t.with(func() {
-		q, t.inRoll = quantiles(t.roll), begins
-		if begins {
-			t.roll.Reset()
-		}
-	})
+// rollBegins parts what follows from the time outside of rolls.
+func (t *tally) rollBegins() { t.with(func() { t.inRoll = true; t.roll.Reset() }) }
+
+// rollEnds returns how fresh lists were since the roll began.
+func (t *tally) rollEnds() (q Quantiles) {
+	t.with(func() { q, t.inRoll = quantiles(t.roll), false })
 	return q
 }
 

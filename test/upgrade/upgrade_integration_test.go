@@ -5,6 +5,7 @@ package upgrade_test
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -37,12 +38,12 @@ func TestRollingUpgradeAndBack(t *testing.T) {
 	t.Logf("from %s to %s and back", saysOf(t, earlier), saysOf(t, here))
 
 	o := campaign.Defaults()
-	o.Tenants, o.Codes, o.Staff, o.StormCodes, o.Duration, o.ScanRate = 6, 120, 60, 0, 18*time.Second, 20
+	o.Tenants, o.Codes, o.Staff, o.StormCodes, o.Duration, o.ScanRate = 6, 120, 60, 0, 18*time.Second, 10
 	o.Refreshers, o.Keepers, o.Kill = 3, 2, false
 	if *full {
 		o.Tenants, o.Codes, o.Staff, o.StormCodes, o.Duration = 20, 600, 240, 200, 72*time.Second
 	}
-	o.Binary, o.LogDir = earlier, t.TempDir()
+	o.Binary, o.LogDir = earlier, logs(t)
 	o.Rolls = []campaign.Roll{{To: "this commit", Launcher: fleet.Program(here)}, {To: "the earlier one", Launcher: fleet.Program(earlier)}}
 	o.Servers = stack.Addresses{
 		PulsarURL: stacktest.PulsarURL(t), PulsarAdminURL: stacktest.PulsarAdminURL(t),
@@ -60,13 +61,23 @@ func TestRollingUpgradeAndBack(t *testing.T) {
 	judge(t, report, live.String())
 }
 
+// logs is a folder that outlives the test, and does not keep an earlier run's.
+func logs(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join("..", "..", ".run", "upgrade")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // processes are those of one version: refreshers, ingresses, keepers.
 const processes = 3 + 2 + 2
 
 func judge(t *testing.T, r campaign.Report, story string) {
 	t.Helper()
 	if faults := r.Faults(); len(faults) > 0 {
-		t.Errorf("broke %v\n%s", faults, story)
+		t.Errorf("broke %v; logs in .run/upgrade\n%s", faults, story)
 	}
 	if r.FreshnessStill.Count == 0 || r.Scans == 0 {
 		t.Errorf("%d lists outside of rolls, %d scans: there was no load", r.FreshnessStill.Count, r.Scans)
@@ -111,8 +122,10 @@ func buildHere(t *testing.T) string {
 	return build(t, "../..", "this-one")
 }
 
+// build builds the program as the image has it.
 func build(t *testing.T, source, version string) string {
 	t.Helper()
+	t.Setenv("CGO_ENABLED", "0")
 	binary := filepath.Join(t.TempDir(), "rollcall")
 	run(t, source, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-X main.version="+version, "-o", binary, "./cmd/rollcall")
 	return binary
