@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// TestAMachineWithoutFilesWillDo runs what follows as on a machine that has
-// neither zones nor certificates: the image is one.
+// TestAMachineWithoutFilesWillDo runs what follows as on a machine without
+// certificates. Zones it cannot hide: Go finds those of this machine by
+// themselves, so they are proved in the image alone.
 func TestAMachineWithoutFilesWillDo(t *testing.T) {
 	nothing := filepath.Join(t.TempDir(), "nothing")
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInScratch$", "-test.v")
