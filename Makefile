@@ -8,7 +8,8 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rollcall
-GOLANGCI_LINT := $(CACHE)/tools-bin/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
+include tools/tools.mk
+
 STACK := .run/bin/stack
 
 # Two cores are the smallest machine this has to be comfortable on: two
@@ -98,6 +99,11 @@ test-backstop: $(STACK) ## what no event follows, the audit at scale and beside 
 test-overload: $(STACK) ## a storm of a blocked tenant, and Redis gone for a minute, in full; LONG=1: WeCom's real hour (1.5 h)
 	$(STACK) run -- go test -v -count=1 -timeout $(if $(LONG),4h,25m) -tags integration $(TEST_FLAGS) $(OVERLOAD) $(if $(LONG),-long,-full)
 
+
+.PHONY: chart-test
+chart-test: $(CHART_TOOLS) ## the Helm chart: what it refuses, what it renders, and its life on a real API server
+	go test -v -count=1 -timeout 20m -tags chart $(TEST_FLAGS) ./test/chart | sed '/^ *=== /d'
+
 # Debian's prometheus has promtool.
 .PHONY: rules-test
 rules-test: ## the alert rules by promtool: each fires, does not, clears
@@ -111,6 +117,7 @@ UPGRADE_FROM ?=
 .PHONY: test-upgrade
 test-upgrade: $(STACK) ## roll from the commit before to this one and back under load: make test-upgrade UPGRADE_FROM=v1.2.3
 	UPGRADE_FROM=$(UPGRADE_FROM) $(STACK) run -- go test -v -count=1 -timeout 15m -tags integration $(TEST_FLAGS) ./test/upgrade $(if $(FULL),-full)
+
 
 .PHONY: test-unit
 test-unit: ## the tests that need no server, in seconds
@@ -161,10 +168,12 @@ fmt: $(GOLANGCI_LINT) ## format the code (gofumpt and goimports)
 	$(GOLANGCI_LINT) fmt
 
 .PHONY: generate
-generate: ## write the generated docs anew
+generate: $(HELM_DOCS) ## write the generated docs anew
 	@mkdir -p .run
 	go run ./cmd/rollcall help env --markdown > .run/configuration.md
 	mv .run/configuration.md docs/configuration.md
+
+	$(HELM_DOCS) --log-level=warning --sort-values-order=file --chart-search-root charts/rollcall
 	go run ./tools/dashboards
 
 .PHONY: dashboards
@@ -180,18 +189,6 @@ check-generated: ## fail when a generated doc is not what its source says
 check-modules: ## fail when go.mod or go.sum is not tidy or a module was altered
 	go mod verify
 	go mod tidy -diff
-
-.PHONY: tools
-tools: $(GOLANGCI_LINT) ## build the linters into the cache, once (about 5 minutes)
-
-# Built beside its place and renamed: a build that was cut off leaves nothing
-# that looks whole.
-$(GOLANGCI_LINT):
-	@mkdir -p $(dir $@)
-	@unfinished=$$(mktemp -d $(CACHE)/tools-bin/unfinished-XXXXXX); trap 'rm -rf "$$unfinished"' EXIT; \
-	echo 'building golangci-lint $(GOLANGCI_LINT_VERSION) (once, about 5 minutes)'; \
-	GOBIN=$$unfinished GOFLAGS= go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION); \
-	mv "$$unfinished/golangci-lint" $@
 
 .PHONY: clean
 clean: stack-down ## stop the local servers and remove what was built

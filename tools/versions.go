@@ -1,9 +1,9 @@
 // Package tools owns the versions of everything Rollcall is built, linted and
 // tested with that is not a Go module.
 //
-// It refuses to install anything: the Makefile builds the linters, package
-// stack fetches the servers. Both read versions.env, so a version is raised
-// in one place.
+// It refuses to install anything: tools.mk builds the tools, package stack
+// fetches the servers. Both read versions.env, so a version is raised in one
+// place.
 package tools
 
 import (

@@ -11,6 +11,8 @@ func TestVersionReadsThePinnedFile(t *testing.T) {
 	for _, name := range []string{
 		"PULSAR_VERSION", "MONGO_JAVA_SERVER_VERSION", "SLF4J_VERSION", "MAVEN_DEPENDENCY_PLUGIN_VERSION",
 		"MONGO_IMAGE_VERSION", "REDIS_IMAGE_VERSION", "GOLANGCI_LINT_VERSION", "CYCLONEDX_GOMOD_VERSION",
+		"HELM_VERSION", "HELM_UNITTEST_VERSION", "YAML_JSONPATH_VERSION", "HELM_DOCS_VERSION", "KUBECONFORM_VERSION",
+		"KUBERNETES_VERSION", "PROMETHEUS_OPERATOR_VERSION", "KEDA_VERSION", "EXTERNAL_SECRETS_VERSION", "GATEWAY_API_VERSION",
 	} {
 		version, err := Version(name)
 		if err != nil {
@@ -45,6 +47,27 @@ func TestComposeUsesThePinnedVersions(t *testing.T) {
 		}
 		if want := "image: " + image + ":" + version + "\n"; !strings.Contains(string(compose), want) {
 			t.Errorf("deploy/compose.yaml has no line %q", want)
+		}
+	}
+}
+
+// The chart's development servers are those that the tests know.
+func TestChartUsesThePinnedVersions(t *testing.T) {
+	values, err := os.ReadFile("../charts/rollcall/values.yaml")
+	if err != nil {
+		t.Fatalf("read the chart's values: %v", err)
+	}
+	for image, name := range map[string]string{
+		"apachepulsar/pulsar": "PULSAR_VERSION",
+		"mongo":               "MONGO_IMAGE_VERSION",
+		"redis":               "REDIS_IMAGE_VERSION",
+	} {
+		version, err := Version(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "image: " + image + ":" + version + "\n"; !strings.Contains(string(values), want) {
+			t.Errorf("charts/rollcall/values.yaml has no line %q", want)
 		}
 	}
 }
