@@ -35,6 +35,7 @@ func commands() []*cobra.Command {
 		newIngressCommand(),
 		newTokenCommand(),
 		newDirtyCommand(),
+		newExplainCommand(),
 		newAuditCommand(),
 		newFanOutsCommand(),
 		newDeliveriesCommand(),

@@ -63,6 +63,7 @@ var forbidden = []edge{
 	{folder: "internal/decision", imported: "os"},
 	{folder: "internal/dirty", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/draw", imported: "github.com/redis/go-redis/v9"},
+	{folder: "internal/explain", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/fanout", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/ident", imported: "./pkg/refresh"},
 	{folder: "internal/letters", imported: "./internal/adapter/pulsarbus"},

@@ -2,14 +2,18 @@ package redisbudget
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 )
 
-// Slots says which codes have a slot booked with their tenant's bucket.
+// Slots says which codes have a slot booked with their tenant's bucket, and
+// until when the tenant is blocked.
 type Slots struct {
 	client redis.Cmdable
 	opts   Options
@@ -42,4 +46,30 @@ func (s *Slots) Booked(ctx context.Context, refs []push.Ref) ([]bool, error) {
 		booked[i] = answer.Val() > 0
 	}
 	return booked, nil
+}
+
+// Standing is what Redis holds about a code's next call: until when the vendor
+// blocks the tenant, and the slot that is booked for the code. Zero is neither;
+// an instant may be over.
+func (s *Slots) Standing(ctx context.Context, ref push.Ref) (blockedUntil, slot time.Time, err error) {
+	keys := newKeyring(s.opts.Prefix, "t", ref.Tenant, s.opts.API)
+	var blocked, booked *redis.StringCmd
+	_, _ = s.client.Pipelined(ctx, func(pipe redis.Pipeliner) error { // each answer has its own error
+		blocked, booked = pipe.HGet(ctx, keys.pair(), "blocked"), pipe.Get(ctx, keys.slot(ref.Code))
+		return nil
+	})
+	for _, answer := range []*redis.StringCmd{blocked, booked} {
+		if err := answer.Err(); err != nil && !errors.Is(err, redis.Nil) {
+			return time.Time{}, time.Time{}, fmt.Errorf("read the slot of code %s: %w", ref.Code, err)
+		}
+	}
+	if micros, err := blocked.Int64(); err == nil && micros > 0 {
+		blockedUntil = time.UnixMicro(micros)
+	}
+	if text := booked.Val(); len(text) > 1 { // a bucket's letter, then the instant
+		if micros, err := strconv.ParseInt(text[1:], 10, 64); err == nil {
+			slot = time.UnixMicro(micros)
+		}
+	}
+	return blockedUntil, slot, nil
 }
