@@ -171,6 +171,9 @@ func (r *running) launch(ctx context.Context) error {
 			}
 		}
 	}
+	if r.opts.Watch != nil {
+		r.opts.Watch(r.fleet)
+	}
 	secret, token, err := access.Mint(access.Order{Scopes: []access.Scope{access.Read, access.Write, access.Draw, access.Admin}, Note: "the platform"}, time.Now())
 	if err != nil {
 		return err

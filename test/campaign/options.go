@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -47,10 +48,25 @@ type Options struct {
 	Secret func(string)
 	// Env is added to the environment of every process, NAME=value.
 	Env []string
+	// Watch is told of the processes once they are ready; nil is nobody.
+	Watch func(*fleet.Fleet)
+	// Direct takes the place of Duration and Kill: the campaign is played until
+	// it returns. nil is nobody.
+	Direct func(context.Context, Scene) error
 	// Live receives the live table; nil is nobody.
 	Live   io.Writer
 	Logger *slog.Logger
 }
+
+// Scene is what a director may disturb while a campaign is played.
+type Scene struct {
+	Fleet   *fleet.Fleet
+	Sim     *wecomsim.Sim
+	Tenants []string // the calm ones
+}
+
+// Corp is the company of a tenant at the simulated WeCom.
+func (Scene) Corp(tenant string) string { return corpOf(tenant) }
 
 // Budget is WeCom's limits, scaled: the windows are shorter and hold less.
 type Budget struct {

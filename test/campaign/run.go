@@ -104,8 +104,11 @@ func (r *running) play(ctx context.Context) error {
 	return errors.Join(err, ctx.Err(), r.platform.failure())
 }
 
-// perform lasts for the duration and the rolls.
+// perform lasts as long as whoever directs it wants, or for the duration and the rolls.
 func (r *running) perform(ctx context.Context) error {
+	if r.opts.Direct != nil {
+		return r.opts.Direct(ctx, r.scene())
+	}
 	end := time.Now().Add(r.opts.Duration)
 	if err := r.crash(ctx); err != nil {
 		return err
@@ -136,6 +139,16 @@ func (r *running) customers(ctx context.Context) (*wecomsim.Stream, error) {
 		Codes: codes, Rate: r.opts.ScanRate, Zipf: 0.6, Seed: r.opts.Seed, Draw: r.api,
 		After: wecomsim.After{Delay: wecomsim.Latency{P50: 150 * time.Millisecond, P99: 900 * time.Millisecond}, DuplicateShare: 0.05, HalfShare: 0.1},
 	})
+}
+
+func (r *running) scene() Scene {
+	s := Scene{Fleet: r.fleet, Sim: r.sim}
+	for _, p := range r.plans {
+		if p.tenant.ID != stormTenant {
+			s.Tenants = append(s.Tenants, p.tenant.ID)
+		}
+	}
+	return s
 }
 
 // crash kills a refresher and an ingress at two fifths of the play and starts

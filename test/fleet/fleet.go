@@ -35,6 +35,7 @@ type Fleet struct {
 // Member is one process.
 type Member struct {
 	name     string
+	role     string
 	addr     string // of its health and metrics
 	web      string // of callbacks and the API, of an ingress
 	launcher Launcher
@@ -60,8 +61,14 @@ func Launching(l Launcher, env []string, logDir string) *Fleet {
 // Name is the role and a number: "refresher-1".
 func (m *Member) Name() string { return m.name }
 
+// Role is what the member was started as: "refresher", "keeper", "ingress".
+func (m *Member) Role() string { return m.role }
+
 // URL is where an ingress serves callbacks and the API.
 func (m *Member) URL() string { return "http://" + m.web }
+
+// Ops is the host and port where a member serves its health and metrics.
+func (m *Member) Ops() string { return m.addr }
 
 // OpsURL is where the process serves health and metrics.
 func (m *Member) OpsURL() string { return "http://" + m.addr }
@@ -88,7 +95,7 @@ func (f *Fleet) StartAs(ctx context.Context, l Launcher, role string, env ...str
 	addr, web := stack.Loopback(ports[0]), stack.Loopback(ports[1])
 	f.mu.Lock()
 	f.started++
-	m := &Member{name: fmt.Sprintf("%s-%d", role, f.started), addr: addr, web: web, launcher: l, done: make(chan struct{})}
+	m := &Member{name: fmt.Sprintf("%s-%d", role, f.started), role: role, addr: addr, web: web, launcher: l, done: make(chan struct{})}
 	f.mu.Unlock()
 	if m.log, err = os.Create(filepath.Join(f.logDir, m.name+".log")); err != nil {
 		return nil, fmt.Errorf("open the log of %s: %w", m.name, err)
