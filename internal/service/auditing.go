@@ -23,7 +23,6 @@ const (
 	settleEvery   = time.Second
 	settleBatch   = 500
 	settleBatches = 20
-	censusEvery   = 30 * time.Second
 	// settleMargin is for an event that waits in line, beside its longest hold.
 	settleMargin = 5 * time.Second
 	// auditOpen chunks may wait for their second look; a chunk that is older

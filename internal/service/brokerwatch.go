@@ -11,9 +11,6 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 )
 
-// watchEvery is how often the broker is asked for the subscription's figures.
-const watchEvery = 10 * time.Second
-
 // subscriptionFigures asks the broker about a subscription.
 type subscriptionFigures interface {
 	Stats(ctx context.Context, topic, subscription string) (pulsarbus.Stats, error)

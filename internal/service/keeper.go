@@ -163,7 +163,7 @@ func (k *keeper) mendingSweeps() []sweep {
 // watchingSweeps look at how things are, and keep the broker awake.
 func (k *keeper) watchingSweeps() []sweep {
 	sweeps := []sweep{
-		{metrics.SweepCensus, censusEvery, func(ctx context.Context) error { return k.auditing.count(ctx, k.db.Dirty()) }},
+		{metrics.SweepCensus, k.cfg.Keeper.Census, func(ctx context.Context) error { return k.auditing.count(ctx, k.db.Dirty()) }},
 		{metrics.SweepShadows, ShadowSweepEvery, func(ctx context.Context) error {
 			_, err := k.comparer.Sweep(ctx)
 			return err
@@ -171,7 +171,7 @@ func (k *keeper) watchingSweeps() []sweep {
 		{metrics.SweepHeartbeat, k.cfg.Keeper.Heartbeat, k.heart.Beat},
 	}
 	if k.watch != nil {
-		sweeps = append(sweeps, sweep{metrics.SweepWatch, watchEvery, k.watch.look})
+		sweeps = append(sweeps, sweep{metrics.SweepWatch, k.cfg.Keeper.Watch, k.watch.look})
 	}
 	return sweeps
 }

@@ -37,7 +37,7 @@ func mending() []Instrument {
 		{
 			Name: nameDirty, Prometheus: "rollcall_dirty_codes", Kind: UpDownCounter, Unit: "{code}",
 			Labels: []Label{label("reason", nil, waits, failures, empties, audits)},
-			What:   "Codes in the dirty set, by the reason they were first marked with, as the keeper at work counted them last (every 30 s).",
+			What:   "Codes in the dirty set, by the reason they were first marked with, as the keeper at work counted them last (ROLLCALL_KEEPER_CENSUS).",
 			Action: "throttled and overflow follow storms and go down at the tenants' pace. Failures that stay, and stale that grows, need a person: `rollcall dirty list --reason`, then docs/backstop.md.",
 		},
 		{
