@@ -150,6 +150,20 @@ func (f *Fleet) Kill(m *Member) error {
 	return nil
 }
 
+// Replace kills the oldest member of a role and starts another.
+func (f *Fleet) Replace(ctx context.Context, role string) error {
+	for _, m := range f.Members() {
+		if m.role == role {
+			if err := f.Kill(m); err != nil {
+				return err
+			}
+			_, err := f.Start(ctx, role)
+			return err
+		}
+	}
+	return fmt.Errorf("no %s to replace", role)
+}
+
 // Bury takes a process that ended by itself off the members.
 func (f *Fleet) Bury(m *Member) {
 	<-m.done
