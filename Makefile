@@ -49,6 +49,7 @@ FAULTS := ./test/faults
 KEEPER := ./test/keeper
 SIM := ./test/sim
 OVERLOAD := ./test/overload
+OBSERVABILITY := ./test/observability
 HOURS := ./internal/adapter/redisbudget
 SEQUENTIAL := ConstantDemand|NoSchedule|StormingTenants|HardlyDelay|Burst
 # The race detector's runtime of this Go version crashes (a segmentation fault
@@ -56,6 +57,8 @@ SEQUENTIAL := ConstantDemand|NoSchedule|StormingTenants|HardlyDelay|Burst
 UNRACED := ^TestCrashesAtEveryStep$$
 UNRACED_IN := ./internal/notify
 RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|draw|e2e|campaign|faults|keeper|overload|quota|sim|upgrade)$$|/redisbudget$$')
+
+RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|draw|e2e|campaign|faults|keeper|observability|overload|quota|sim)$$|/redisbudget$$')
 
 .PHONY: test
 test: $(STACK) ## every test, on a stack of its own; all but the timed ones with the race detector
@@ -110,6 +113,9 @@ rules-test: ## the alert rules by promtool: each fires, does not, clears
 	promtool check rules charts/rollcall/files/rules/*.yaml
 	promtool test rules test/rules/*.yaml
 	go test -count=1 ./test/rules ./tools/dashboards
+.PHONY: test-observability
+test-observability: ## a real Prometheus on a demo: every query and rule of the chart, and what a person is told of five faults
+	go test -v -count=1 -timeout 15m -tags integration $(TEST_FLAGS) $(OBSERVABILITY)
 
 # UPGRADE_FROM=v1.2.3 names the version that is there; the commit before this
 # one if it is empty.
@@ -179,6 +185,10 @@ generate: $(HELM_DOCS) ## write the generated docs anew
 .PHONY: dashboards
 dashboards: ## write the Grafana dashboards anew
 	go run ./tools/dashboards
+
+.PHONY: dashboard-pictures
+dashboard-pictures: ## play a demo and draw the dashboards from it, for docs/images (needs prometheus and chromium)
+	go run ./test/observability/pictures
 
 .PHONY: check-generated
 check-generated: ## fail when a generated doc is not what its source says
