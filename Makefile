@@ -113,6 +113,7 @@ rules-test: ## the alert rules by promtool: each fires, does not, clears
 	promtool check rules charts/rollcall/files/rules/*.yaml
 	promtool test rules test/rules/*.yaml
 	go test -count=1 ./test/rules ./tools/dashboards
+
 .PHONY: test-observability
 test-observability: ## a real Prometheus on a demo: every query and rule of the chart, and what a person is told of five faults
 	go test -v -count=1 -timeout 15m -tags integration $(TEST_FLAGS) $(OBSERVABILITY)
