@@ -25,6 +25,7 @@ var (
 var emptyPanels = map[string]absence{
 	"rollcall: And what had to wait its turn? (p95): B":                fast,
 	"rollcall: Is a store away?: A":                                    failure,
+	"rollcall: Is a store away?: B":                                    failure,
 	"rollcall: Are the tenants' people told?: C":                       failure,
 	"rollcall: What does the audit find?: A":                           mended,
 	"rollcall-budget: How many pushes in each lane?: C":                fast,
@@ -52,6 +53,7 @@ var emptySelectors = map[string]absence{
 	`rollcall_alerts_total{outcome=~"failed|dropped"}`:                          unasked,
 	`rollcall_outcomes_total{outcome="fail",reason="store_down"}`:               failure,
 	`rollcall_subscription_looks_total{outcome="failed"}`:                       failure,
+	`rollcall_budget_degraded`:                                                  failure,
 	`rollcall_parks_total{reason="overflow"}`:                                   roomy,
 	`rollcall_outcomes_total{reason="panicked"}`:                                bug,
 	`rollcall_api_refusals_total{cause="panicked"}`:                             bug,

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +35,8 @@ func TestEveryQueryFindsData(t *testing.T) {
 }
 
 // lively is a play in which everything of a good day happens: a storm, processes
-// that are replaced, a company that somebody else's calls have blocked.
+// that are replaced, a company that somebody else's calls have blocked, and a few
+// calls that WeCom does not take.
 func (w *watched) lively(ctx context.Context, s campaign.Scene) error {
 	pause(ctx, 8*time.Second)
 	for _, role := range []string{"refresher", "ingress"} {
@@ -48,6 +50,9 @@ func (w *watched) lively(ctx context.Context, s campaign.Scene) error {
 	}
 	pause(ctx, 4*time.Second)
 	s.Sim.RemoveFault(id)
+	if _, err := s.Sim.AddFault(fault.Rule{API: updateAPI, Action: fault.Status, Status: http.StatusBadGateway, Count: 3}); err != nil {
+		return err
+	}
 	pause(ctx, 12*time.Second)
 	return ctx.Err()
 }
