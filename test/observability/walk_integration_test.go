@@ -44,14 +44,17 @@ func (w *watched) lively(ctx context.Context, s campaign.Scene) error {
 			return err
 		}
 	}
-	id, err := s.Sim.AddFault(fault.Rule{API: updateAPI, Corp: s.Corp(s.Tenants[0]), Action: fault.ErrCode, ErrCode: redisbudget.ErrCodeFrequency})
-	if err != nil {
-		return err
-	}
-	pause(ctx, 4*time.Second)
-	s.Sim.RemoveFault(id)
-	if _, err := s.Sim.AddFault(fault.Rule{API: updateAPI, Action: fault.Status, Status: http.StatusBadGateway, Count: 3}); err != nil {
-		return err
+	for _, rule := range []fault.Rule{
+		{Corp: s.Corp(s.Tenants[0]), Action: fault.ErrCode, ErrCode: redisbudget.ErrCodeFrequency},
+		{Action: fault.Status, Status: http.StatusBadGateway, Probability: 0.2},
+	} {
+		rule.API = updateAPI
+		id, err := s.Sim.AddFault(rule)
+		if err != nil {
+			return err
+		}
+		pause(ctx, 4*time.Second)
+		s.Sim.RemoveFault(id)
 	}
 	pause(ctx, 12*time.Second)
 	return ctx.Err()
