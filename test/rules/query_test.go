@@ -36,7 +36,7 @@ var (
 	span       = regexp.MustCompile(`\[[^\]]*\]`)
 	grouping   = regexp.MustCompile(`\b(by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)`)
 	identifier = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]*`)
-	function   = regexp.MustCompile(`^(sum|max|min|avg|count|topk|rate|increase|deriv|absent|round|vector|clamp_min|histogram_quantile|label_replace|sort_desc|(min|max|sum|avg|last)_over_time|and|or|unless|offset|bool|(\d+)?[smhd])$`)
+	function   = regexp.MustCompile(`^(sum|max|min|avg|count|topk|rate|increase|deriv|absent|round|ceil|vector|clamp_min|histogram_quantile|label_replace|sort_desc|(min|max|sum|avg|last)_over_time|and|or|unless|offset|bool|(\d+)?[smhd])$`)
 )
 
 // series is what is known of one series' name.

@@ -51,7 +51,7 @@ func refusals() row {
 			kind: number, title: "45009, in the time shown", width: 4, height: small, unit: "short", none: "none",
 			good:    "None. WeCom blocked an API for a minute or an hour; Rollcall alone stays below its limits.",
 			runbook: "RollcallTenantBlocked", steps: []step{{0, good}, {1, bad}},
-			queries: []query{{`sum(increase(rollcall_budget_throttled_answers_total{SEL,errcode="45009"}[$__range])) or vector(0)`, ""}},
+			queries: []query{{`ceil(sum(increase(rollcall_budget_throttled_answers_total{SEL,errcode="45009"}[$__range]))) or vector(0)`, ""}},
 		},
 		{
 			kind: number, title: "Held for a throttle", width: 4, height: small, unit: "short",

@@ -167,9 +167,9 @@ func whose() row {
 			kind: series, title: "Is it one tenant's storm?", width: 12, height: 9, unit: "short",
 			good: "The first rank climbs alone in a storm and falls at its tenant's pace. See RollcallHeldNearLimit when it stays.", runbook: "RollcallHeldNearLimit",
 			queries: []query{
-				{`max(rollcall_backlog_top{SEL,rank="1"})`, "largest"},
-				{`max(rollcall_backlog_top{SEL,rank="2"})`, "second"},
-				{`max(rollcall_backlog_top{SEL,rank="3"})`, "third"},
+				{`max(rollcall_backlog_top{SEL,rank="01"})`, "largest"},
+				{`max(rollcall_backlog_top{SEL,rank="02"})`, "second"},
+				{`max(rollcall_backlog_top{SEL,rank="03"})`, "third"},
 				{`max(rollcall_backlog_top{SEL,rank="10"})`, "tenth"},
 			},
 		},

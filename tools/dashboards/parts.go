@@ -61,7 +61,7 @@ func keepers() row {
 			kind: number, title: "Takeovers, in the time shown", width: 8, height: tall, unit: "short", none: "none",
 			good:    "One for each keeper that was restarted. More: keepers do not reach MongoDB in time, or lack CPU.",
 			runbook: "RollcallNoKeeper",
-			queries: []query{{`sum(increase(rollcall_keeper_takeovers_total{SEL}[$__range]))`, ""}},
+			queries: []query{{`ceil(sum(increase(rollcall_keeper_takeovers_total{SEL}[$__range])))`, ""}},
 		},
 	}}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -19,11 +18,12 @@ const (
 // Ranks is how many tenants the metrics rank.
 const Ranks = 10
 
-// ranks are the values of the rank's label: "1" is the tenant with most codes.
+// ranks are the values of the rank's label: "01" is the tenant with most codes.
+// They have two digits so that they sort as numbers do.
 func ranks() []string {
 	values := make([]string, Ranks)
 	for i := range values {
-		values[i] = strconv.Itoa(i + 1)
+		values[i] = fmt.Sprintf("%02d", i+1)
 	}
 	return values
 }

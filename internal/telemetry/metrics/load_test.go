@@ -28,10 +28,10 @@ func TestLoad(t *testing.T) {
 	}
 	touchLoad(t, r)
 	want := []string{
-		`rollcall.backlog.top{rank=1} 9`, `rollcall.backlog.top{rank=10} 0`, `rollcall.backlog.top{rank=2} 5`,
+		`rollcall.backlog.top{rank=01} 9`, `rollcall.backlog.top{rank=10} 0`, `rollcall.backlog.top{rank=02} 5`,
 	}
 	for rank := 3; rank < 10; rank++ {
-		want = append(want, fmt.Sprintf(`rollcall.backlog.top{rank=%d} 0`, rank))
+		want = append(want, fmt.Sprintf(`rollcall.backlog.top{rank=%02d} 0`, rank))
 	}
 	want = append(want, `rollcall.backlog.limit{} 5`,
 		`rollcall.budget.limit{scope=ip,window=hour} 4`, `rollcall.budget.limit{scope=ip,window=minute} 3`,
