@@ -166,7 +166,7 @@ func TestStatsShowHolesAndAge(t *testing.T) {
 	b.flush(s)
 	eventually(t, 5*time.Second, func() error {
 		got := b.stats()
-		if got.Unacked != 50 || got.AckHoles < 10 || got.Consumers != 2 || got.Blocked {
+		if got.Unacked != 50 || got.AckHoles < 10 || got.Consumers != 1 || got.Blocked {
 			return fmt.Errorf("%+v", got)
 		}
 		if got.Oldest.Before(begin.Add(-time.Second)) || got.Oldest.After(time.Now()) {
