@@ -56,9 +56,7 @@ SEQUENTIAL := ConstantDemand|NoSchedule|StormingTenants|HardlyDelay|Burst
 # below synctest.Run) in the long bubbles of these tests; they run without it.
 UNRACED := ^TestCrashesAtEveryStep$$
 UNRACED_IN := ./internal/notify
-RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|draw|e2e|campaign|faults|keeper|overload|quota|sim|upgrade)$$|/redisbudget$$')
-
-RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|draw|e2e|campaign|faults|keeper|observability|overload|quota|sim)$$|/redisbudget$$')
+RACED = $$(go list -tags integration $(PACKAGES) | grep -vE '/test/(broker|draw|e2e|campaign|faults|keeper|observability|overload|quota|sim|upgrade)$$|/redisbudget$$')
 
 .PHONY: test
 test: $(STACK) ## every test, on a stack of its own; all but the timed ones with the race detector
