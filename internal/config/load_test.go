@@ -55,7 +55,7 @@ func TestDefaultsAreWhatTheDesignSays(t *testing.T) {
 		"fast for":         {cfg.Lane.FastFor, 720 * time.Hour},
 		"fast tiers":       {len(cfg.Lane.FastTiers), 0},
 		"slow interval":    {cfg.Lane.SlowInterval, 10 * time.Minute},
-		"address":          {cfg.Telemetry.HTTPAddr, ":8080"},
+		"address":          {cfg.Telemetry.HTTPAddr, ":9090"},
 		"log level":        {cfg.Telemetry.LogLevel.String(), "INFO"},
 		"log format":       {cfg.Telemetry.LogFormat, "json"},
 		"shadow settle":    {cfg.Shadow.Settle, 30 * time.Second},

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/callback"
 	"github.com/rollcall-dev/rollcall/internal/config"
-	"github.com/rollcall-dev/rollcall/internal/telemetry"
 	"github.com/rollcall-dev/rollcall/internal/webserver"
 )
 
@@ -33,9 +31,10 @@ func (i *ingress) run(ctx context.Context, host *host) error {
 	if err := i.open(ctx); err != nil {
 		return err
 	}
-	host.started(
-		telemetry.Dependency{Name: "mongodb", Ask: i.db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second},
-	)
+	// Without MongoDB draws go on, and without the broker callbacks do; a callback
+	// that cannot be made durable is sent again by WeCom.
+	host.depend(told(mongoOf(i.db), redisOf(i.redis), i.broker())...)
+	host.started()
 	i.tel.Log.InfoContext(ctx, "ingress ready", "instance", i.cfg.Refresher.Instance, "address", i.web.Addr())
 	// The fan-outs stop after the requests: one of these may still begin one.
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))

@@ -63,7 +63,8 @@ func (k *keeper) run(ctx context.Context, host *host) error {
 		return err
 	}
 	k.closers.add(func(context.Context) error { return stop() })
-	host.started(telemetry.Dependency{Name: "mongodb", Ask: k.db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second})
+	host.depend(append(told(redisOf(k.redis), k.broker()), mongoOf(k.db))...)
+	host.started()
 	stopCensus, err := k.auditing.metrics.ObserveDirty(k.auditing.counted)
 	if err != nil {
 		return err

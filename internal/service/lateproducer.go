@@ -109,13 +109,33 @@ func (p *lateProducer) Flush(ctx context.Context) error {
 	return nil // nothing was handed over
 }
 
-// Close ends the attempts and what they made.
-func (p *lateProducer) Close() {
+// Close ends the attempts and what they made. An attempt that is under way cannot
+// be cut short: when ctx ends before it, it is left to the end of the process.
+func (p *lateProducer) Close(ctx context.Context) error {
 	p.stop()
-	p.trying.Wait()
-	if made := p.made.Load(); made != nil {
-		(*made).Close()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.trying.Wait()
+		if made := p.made.Load(); made != nil {
+			(*made).Close()
+		}
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("end the attempts to reach the broker: %w", ctx.Err())
 	}
+}
+
+// reached is nil once the broker has been reached. The client reconnects by
+// itself from then on, and does not tell.
+func (p *lateProducer) reached(context.Context) error {
+	if p.made.Load() == nil {
+		return errNoBroker
+	}
+	return nil
 }
 
 // unpublished checks an event as a producer does, so that one that can never be
@@ -129,7 +149,7 @@ func unpublished(e refresh.Event) error {
 
 // openProducer makes the producer, which the broker has to be there for.
 func (r *loopRole) openProducer() error {
-	made, err := r.dialProducer()
+	made, err := dialProducer(busOptions(r.cfg, nil, r.tel))
 	if err != nil {
 		return err
 	}
@@ -140,18 +160,19 @@ func (r *loopRole) openProducer() error {
 
 // awaitProducer makes a producer that the broker need not be there for yet.
 func (r *loopRole) awaitProducer(ctx context.Context) error {
-	made := newLateProducer(ctx, r.tel.Log, r.dialProducer)
-	r.closers.add(func(context.Context) error { made.Close(); return nil })
-	r.producer = made
+	options := busOptions(r.cfg, nil, r.tel) // one for all attempts: it keeps the token that was issued
+	made := newLateProducer(ctx, r.tel.Log, func() (closingPublisher, error) { return dialProducer(options) })
+	r.closers.add(made.Close)
+	r.producer, r.reached = made, made.reached
 	return nil
 }
 
-func (r *loopRole) dialProducer() (closingPublisher, error) {
-	bus, err := pulsarbus.NewClient(busOptions(r.cfg, nil, r.tel))
+func dialProducer(o pulsarbus.Options) (closingPublisher, error) {
+	bus, err := pulsarbus.NewClient(o)
 	if err != nil {
 		return nil, err
 	}
-	made, err := refresh.New(bus, refresh.Options{Topic: r.cfg.Pulsar.Topic, SendTimeout: r.cfg.Pulsar.OperationTimeout})
+	made, err := refresh.New(bus, refresh.Options{Topic: o.Topic, SendTimeout: o.OperationTimeout})
 	if err != nil {
 		bus.Close()
 		return nil, err

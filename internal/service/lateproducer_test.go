@@ -59,7 +59,9 @@ func TestEventsWaitForABrokerThatIsAwayAtTheStart(t *testing.T) {
 		if now, later := publish(); now != nil || later != nil {
 			t.Errorf("when it is back: %v, %v", now, later)
 		}
-		p.Close()
+		if err := p.Close(t.Context()); err != nil {
+			t.Errorf("Close: %v", err)
+		}
 		if here.closed != 1 {
 			t.Errorf("closed %d times", here.closed)
 		}
@@ -70,7 +72,33 @@ func TestAProducerThatNeverReachedTheBrokerCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newLateProducer(t.Context(), slog.New(slog.DiscardHandler), func() (closingPublisher, error) { return nil, errAway })
 		<-time.After(time.Minute)
-		p.Close() // and leaves no goroutine: the bubble would not end
+		if err := p.reached(t.Context()); !errors.Is(err, errNoBroker) {
+			t.Errorf("reached: %v", err)
+		}
+		if err := p.Close(t.Context()); err != nil { // and leaves no goroutine: the bubble would not end
+			t.Errorf("Close: %v", err)
+		}
+	})
+}
+
+// An attempt that hangs does not take the time of what is closed after it.
+func TestClosingDoesNotWaitForAnAttemptThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		p := newLateProducer(t.Context(), slog.New(slog.DiscardHandler), func() (closingPublisher, error) {
+			if tries++; tries > 1 {
+				<-time.After(time.Minute)
+			}
+			return nil, errAway
+		})
+		synctest.Wait()
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		begun := time.Now()
+		if err := p.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
+			t.Errorf("Close: %v after %v", err, time.Since(begun))
+		}
+		<-time.After(time.Minute)
 	})
 }
 

@@ -30,6 +30,7 @@ type loopRole struct {
 	db       *mongostore.Database
 	redis    redis.UniversalClient
 	producer refresh.Publisher
+	reached  func(context.Context) error // nil once the broker has been reached
 	loop     *loop
 	vendor   *wecom.Vendor
 	budget   *redisbudget.Budget

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -27,19 +28,21 @@ const stallLimit = 4 * intake.BeatEvery
 
 // refresher is one consumer with all that it needs.
 type refresher struct {
-	cfg      config.Config
-	tel      *telemetry.Telemetry
-	health   *telemetry.Health
-	metrics  *metrics.Refresher
-	db       *mongostore.Database
-	redis    redis.UniversalClient
-	closers  closers
-	bus      *pulsarbus.Subscription
-	joins    *redishint.Joins
-	intake   *intake.Intake
-	protocol *push.Protocol
-	alert    raise
-	seams    []Seams // none but in a test
+	cfg     config.Config
+	tel     *telemetry.Telemetry
+	health  *telemetry.Health
+	metrics *metrics.Refresher
+	db      *mongostore.Database
+	redis   redis.UniversalClient
+	closers closers
+	bus     *pulsarbus.Subscription
+	// subscribed is bus, for whoever asks while the role still opens it.
+	subscribed atomic.Pointer[pulsarbus.Subscription]
+	joins      *redishint.Joins
+	intake     *intake.Intake
+	protocol   *push.Protocol
+	alert      raise
+	seams      []Seams // none but in a test
 }
 
 // RunRefresher consumes refresh events until ctx ends, then drains: it stops
@@ -53,11 +56,11 @@ func RunRefresher(ctx context.Context, cfg config.Config, version string, seams 
 }
 
 func (r *refresher) run(ctx context.Context, host *host) error {
-	if err := r.open(ctx); err != nil {
+	if err := r.open(ctx, host); err != nil {
 		return unlessAsked(ctx, err)
 	}
 	host.pages.Handle("GET /backlog", backlogPage{r.intake.Tenants, r.cfg.Refresher.Workers})
-	host.started(r.dependencies()...)
+	host.started()
 	host.tel.Log.InfoContext(ctx, "refresher ready", "instance", r.cfg.Refresher.Instance, "topic", r.cfg.Pulsar.Topic)
 	return r.intake.Run(ctx)
 }
@@ -72,7 +75,7 @@ func unlessAsked(ctx context.Context, err error) error {
 }
 
 // open connects to everything; what it opened, closers ends.
-func (r *refresher) open(ctx context.Context) error {
+func (r *refresher) open(ctx context.Context, host *host) error {
 	var err error
 	if r.metrics, err = metrics.NewRefresher(r.tel.Meters.Meter("github.com/rollcall-dev/rollcall")); err != nil {
 		return err
@@ -90,6 +93,7 @@ func (r *refresher) open(ctx context.Context) error {
 		return err
 	}
 	r.closers.add(stopAlerts)
+	host.depend(r.dependencies()...)
 	if err := r.subscribe(ctx); err != nil {
 		return err
 	}
@@ -123,6 +127,9 @@ func (r *refresher) subscribe(ctx context.Context) error {
 		r.bus, err = pulsarbus.Open(ctx, options)
 		return err
 	})
+	if err == nil {
+		r.subscribed.Store(r.bus)
+	}
 	if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", r.cfg.Pulsar.Topic, err)
 	}
@@ -168,15 +175,22 @@ func (r *refresher) setTenantCap(tenant string, n int) { r.intake.SetTenantCap(t
 
 // dependencies are what the refresher is not ready without.
 func (r *refresher) dependencies() []telemetry.Dependency {
-	redis := silence{ask: r.pingRedis, raise: r.alert, notice: alert.RedisDown}
+	redis := redisOf(r.redis)
+	noticed := silence{ask: redis.Ask, raise: r.alert, notice: alert.RedisDown}
+	redis.Ask = noticed.Ask
 	return []telemetry.Dependency{
-		{Name: "mongodb", Ask: r.db.Ping, Every: 5 * time.Second, Timeout: 3 * time.Second},
-		{Name: "redis", Ask: redis.Ask, Every: 5 * time.Second, Timeout: 3 * time.Second},
-		{Name: "pulsar", Ask: r.bus.Connected, Every: time.Second, Timeout: time.Second},
+		mongoOf(r.db), redis,
+		{Name: "pulsar", Ask: r.connected, Every: time.Second, Timeout: time.Second},
 	}
 }
 
-func (r *refresher) pingRedis(ctx context.Context) error { return r.redis.Ping(ctx).Err() }
+// connected asks the subscription, once there is one.
+func (r *refresher) connected(ctx context.Context) error {
+	if bus := r.subscribed.Load(); bus != nil {
+		return bus.Connected(ctx)
+	}
+	return errNoBroker
+}
 
 func protocolOptions(cfg config.Config) push.Options {
 	return push.Options{

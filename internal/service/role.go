@@ -23,9 +23,12 @@ type host struct {
 	// pages are served beside health and metrics; a role may add to them at any
 	// time.
 	pages *http.ServeMux
-	// started is to be called once by the role when it has opened all that it
-	// needs, with the dependencies without which it is not ready.
-	started func(dependencies ...telemetry.Dependency)
+	// depend is to be called once by the role, as soon as it can ask for what it
+	// works with.
+	depend func(dependencies ...telemetry.Dependency)
+	// started is to be called once by the role, after depend, when it has opened
+	// all that it needs.
+	started func()
 }
 
 // runRole sets up telemetry and the health and metrics server, runs the role
@@ -61,11 +64,11 @@ func runRole(ctx context.Context, cfg config.Config, role, version string, body 
 		return err
 	}
 	defer func() { err = errors.Join(err, stopDependencies()) }()
-	h.started = func(dependencies ...telemetry.Dependency) {
+	h.depend = func(dependencies ...telemetry.Dependency) {
 		h.health.Depend(dependencies...)
-		h.health.Started()
 		wg.Go(func() { h.health.Run(serving) })
 	}
+	h.started = h.health.Started
 	stopping := context.AfterFunc(ctx, h.health.Stopping)
 	defer stopping()
 	if err := body(ctx, h); err != nil {

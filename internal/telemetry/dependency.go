@@ -9,9 +9,12 @@ import (
 	"time"
 )
 
-// Dependency is something the process cannot work without.
+// Dependency is something the process works with.
 type Dependency struct {
 	Name string
+	// Told says that the process does some of its work without it: it is told of
+	// and counted, and does not make the process unready.
+	Told bool
 	// Ask asks it something cheap. It must return soon after ctx ends.
 	Ask func(ctx context.Context) error
 	// Every is the time between two questions; 0 is 5 s.
@@ -85,7 +88,7 @@ func (d *dependency) ask(ctx context.Context) error {
 }
 
 func (d *dependency) report() CheckReport {
-	check := CheckReport{Name: d.Name, LimitSeconds: seconds(d.limit)}
+	check := CheckReport{Name: d.Name, LimitSeconds: seconds(d.limit), Told: d.Told}
 	if d.answered.IsZero() {
 		check.Error = "not asked yet"
 		return check

@@ -110,6 +110,26 @@ func TestADependencyThatHangs(t *testing.T) {
 	})
 }
 
+// What is only told of is in the report and leaves the process ready.
+func TestADependencyThatIsOnlyToldOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHealth()
+		h.Depend(
+			Dependency{Name: "store", Ask: func(context.Context) error { return nil }},
+			Dependency{Name: "broker", Told: true, Ask: func(context.Context) error { return errors.New("away") }},
+		)
+		running(t, h)
+		synctest.Wait()
+		wantReport(t, h.Ready(), Report{OK: true, Checks: []CheckReport{
+			{Name: "store", OK: true, LimitSeconds: 12},
+			{Name: "broker", LimitSeconds: 12, Told: true, Error: "away"},
+		}})
+		if diff := cmp.Diff(map[string]bool{"store": true, "broker": false}, h.Dependencies()); diff != "" {
+			t.Errorf("dependencies: %s", diff)
+		}
+	})
+}
+
 func TestAnAnswerGrowsOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := make(chan error, 1)

@@ -141,6 +141,9 @@ func (a *Admin) do(ctx context.Context, method, path string, body []byte) (*http
 		if err != nil {
 			return nil, fmt.Errorf("get the token: %w", err)
 		}
+		if err := ctx.Err(); err != nil { // getting it may have taken its time
+			return nil, err
+		}
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	answer, err := a.http.Do(request)

@@ -35,9 +35,13 @@ const (
 	// its life for one that is shorter: the broker asks for another one only
 	// when the old one has ended.
 	renewBefore = time.Minute
-	// renewPause is how long a token that could not be replaced is used before
-	// the next attempt.
+	// renewPause is how long an issuer is left alone after an attempt that failed:
+	// meanwhile the token that is still good is used, or the failure repeated. An
+	// issuer who refuses our secret may lock us out when we ask at every
+	// reconnection.
 	renewPause = 5 * time.Second
+	// maxTokenAnswer bounds what is read of an issuer's answer.
+	maxTokenAnswer = 1 << 20
 )
 
 // IssuedToken gets access tokens by OAuth 2.0's client credentials and keeps one
@@ -52,7 +56,8 @@ type IssuedToken struct {
 	mu      sync.Mutex // held during an exchange, so that there is one at a time
 	token   string
 	ends    time.Time
-	renewAt time.Time
+	failure error     // of the last attempt; nil when it succeeded
+	renewAt time.Time // no attempt before
 }
 
 // NewIssuedToken makes an IssuedToken; it asks for nothing yet.
@@ -71,29 +76,27 @@ func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLa
 func (t *IssuedToken) Token() (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.o.Now()
-	if now.Before(t.renewAt) {
-		return t.token, nil
+	if !t.o.Now().Before(t.renewAt) {
+		t.renew()
 	}
+	if t.failure != nil && !t.o.Now().Before(t.ends) {
+		return "", fmt.Errorf("pulsarbus: get a token from the issuer: %w", t.failure)
+	}
+	return t.token, nil
+}
+
+// renew asks for another token.
+func (t *IssuedToken) renew() {
 	issued, err := t.exchange()
+	now := t.o.Now()
+	t.failure = err
 	if err != nil {
-		if now.Before(t.ends) {
-			t.renewAt = earlierOf(now.Add(renewPause), t.ends)
-			return t.token, nil
-		}
-		return "", fmt.Errorf("pulsarbus: get a token from the issuer: %w", err)
+		t.renewAt = now.Add(renewPause)
+		return
 	}
 	life := time.Duration(issued.ExpiresIn) * time.Second
 	t.token, t.ends = issued.AccessToken, now.Add(life)
 	t.renewAt = t.ends.Add(-min(renewBefore, life/2))
-	return t.token, nil
-}
-
-func earlierOf(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // exchange reads the key file and asks for a new token.
@@ -147,7 +150,7 @@ func (t *IssuedToken) endpoint(ctx context.Context) (string, error) {
 	}
 	defer func() { _ = answer.Body.Close() }() // read or given up
 	var found oauth2.OIDCWellKnownEndpoints
-	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&found); err != nil || answer.StatusCode != http.StatusOK || found.TokenEndpoint == "" {
+	if err := json.NewDecoder(io.LimitReader(answer.Body, maxTokenAnswer)).Decode(&found); err != nil || answer.StatusCode != http.StatusOK || found.TokenEndpoint == "" {
 		return "", fmt.Errorf("look up the issuer's endpoints: the answer (http %d) names no token endpoint", answer.StatusCode)
 	}
 	return found.TokenEndpoint, nil
@@ -161,7 +164,15 @@ type bounded struct {
 
 // Do sends a request.
 func (b bounded) Do(request *http.Request) (*http.Response, error) {
-	return b.client.Do(request.WithContext(b.ctx)) //nolint:gosec // the address is what the configured issuer named
+	answer, err := b.client.Do(request.WithContext(b.ctx)) //nolint:gosec // the address is what the configured issuer named
+	if err != nil {
+		return nil, err
+	}
+	answer.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(answer.Body, maxTokenAnswer), answer.Body}
+	return answer, nil
 }
 
 // without gives an error up for its text when that repeats a secret.

@@ -9,13 +9,13 @@ import (
 
 const nameDependency = "rollcall.dependency.up"
 
-var dependencyNames = []string{"mongodb", "redis", "pulsar", Other}
+var dependencyNames = []string{"mongodb", "redis", "pulsar", "pulsar_start", Other}
 
 func depending() []Instrument {
 	return []Instrument{{
 		Name: nameDependency, Prometheus: "rollcall_dependency_up", Kind: Gauge, Unit: "{dependency}",
 		Labels: []Label{{"dependency", dependencyNames}},
-		What:   "1 when what this process cannot work without answered within the last seconds, 0 when it did not, as /readyz says it. Each role names its own.",
+		What:   "1 when what this process works with answered within the last seconds, 0 when it did not, as /readyz says it. An ingress is ready without any of them, a keeper without redis and pulsar_start, which says for these two whether the broker was reached since the start.",
 		Action: "0 in one process: its node or its network. 0 in all of them: the dependency is down; docs/operations has a page for each. It is known without traffic, too.",
 	}}
 }
