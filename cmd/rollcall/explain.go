@@ -61,7 +61,7 @@ by its ID, or as TENANT/CODE.`,
 func explainCode(cmd *cobra.Command, cfg config.Config, name string, o explainOrder) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), explainLimit)
 	defer cancel()
-	explainer, err := service.OpenExplainer(cfg)
+	explainer, err := service.OpenExplainer(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -218,6 +218,9 @@ func many(n int, of string) string {
 
 // printOne answers about one staff member in sentences.
 func printOne(w io.Writer, x explain.Explanation, staff string) error {
+	if x.Finding.Hopeless() {
+		return printExplanation(w, x) // nothing was decided of anybody
+	}
 	l, known := x.Of(staff)
 	if !known {
 		return fmt.Errorf("%s has nothing to do with code %s/%s: it does not name him, and no list has him", staff, x.Tenant, x.Code)

@@ -111,6 +111,10 @@ func TestAnExplanationOfFactsThatCannotBe(t *testing.T) {
 	if err := printExplanation(&out, x); err != nil || !strings.Contains(out.String(), "No list can be decided: unknown_tenant") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
+	out.Reset()
+	if err := printOne(&out, x, "amy"); err != nil || !strings.Contains(out.String(), "No list can be decided: unknown_tenant") {
+		t.Errorf("of one member: %v\n%s", err, out.String())
+	}
 }
 
 func TestAnExplanationAsJSON(t *testing.T) {

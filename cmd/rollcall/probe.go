@@ -79,7 +79,7 @@ func probe(ctx context.Context, w io.Writer, address string, timeout time.Durati
 	if answer.StatusCode/100 != 2 {
 		return fmt.Errorf("the answer is %s", answer.Status)
 	}
-	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
+	if err := lines.Err(); err != nil {
 		return probeError(err)
 	}
 	return nil

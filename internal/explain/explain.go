@@ -163,8 +163,21 @@ func (x *Explanation) waits() []Wait {
 	if x.Dirty != nil {
 		add(true, Wait{reason.Dirty, x.Dirty.Due, dirtied(*x.Dirty)})
 	}
-	slices.SortStableFunc(waits, func(a, b Wait) int { return b.Until.Compare(a.Until) })
+	slices.SortStableFunc(waits, longerFirst)
 	return waits
+}
+
+// longerFirst sorts what nobody knows the end of before all else.
+func longerFirst(a, b Wait) int {
+	switch {
+	case a.Until.IsZero() && b.Until.IsZero():
+		return 0
+	case a.Until.IsZero():
+		return -1
+	case b.Until.IsZero():
+		return 1
+	}
+	return b.Until.Compare(a.Until)
 }
 
 func suspended(s roster.Suspension) string {

@@ -110,6 +110,9 @@ func TestWaits(t *testing.T) {
 			e.Budget = explain.Budget{BlockedUntil: in(-time.Second), Slot: in(-time.Second)}
 			e.Record.Failure.NotBefore = in(-time.Second)
 		}},
+		"what nobody knows the end of comes first": {change: func(e *explain.Evidence) {
+			e.Facts.Code.ConfigID, e.Budget.Slot = "", in(time.Hour)
+		}, want: []reason.Reason{reason.Wayless, reason.Throttled}},
 		"a slot": {change: func(e *explain.Evidence) { e.Budget.Slot = in(time.Second) }, want: []reason.Reason{reason.Throttled}, says: "booked"},
 		"a backoff": {change: func(e *explain.Evidence) {
 			e.Record.Failure = push.Failure{Streak: 4, Class: reason.Transient, Message: "502", NotBefore: in(time.Second)}

@@ -200,6 +200,7 @@ func TestPermissions(t *testing.T) {
 		{"may", may(brokerFake{}), OK, "permitted"},
 		{"may not", may(brokerFake{may: ErrForbidden}), Fail, "cannot produce to t: nothing is published"},
 		{"nothing to try on", may(brokerFake{topicErr: ErrNotFound}), Skip, "not there"},
+		{"an admin API that does not answer", may(brokerFake{topicErr: errors.New("http 500")}), Skip, "not known"},
 		{"nobody to ask", alone.may("t", alone.broker.Produce, "", "")(ctx), Skip, "admin"},
 		{"a version without draining", look(brokerFake{version: "3.3.9"}).version(ctx), Warn, "drain"},
 		{"a version that is not tested", look(brokerFake{version: "4.0.7"}).version(ctx), Warn, "not tested"},

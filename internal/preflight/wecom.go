@@ -60,7 +60,7 @@ func TenantChecks(v Vendor, tenants Tenants, tenant string) []Check {
 		{Name: "tenant.credentials", After: []string{"mongodb.reach", "wecom.reach"}, Look: func(ctx context.Context) Finding {
 			tried, err := v.Try(ctx, tenant)
 			if err != nil {
-				return fail(err.Error(), "set the tenant's corp ID and secret: docs/facts.md")
+				return fail(err.Error(), "if it has no credentials, set its corp ID and secret: docs/facts.md; otherwise WeCom did not answer as it should, and they may be right")
 			}
 			return credentials(tried)
 		}},

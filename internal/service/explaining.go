@@ -27,31 +27,40 @@ type Explainer struct {
 	client   redis.UniversalClient
 	standing *redisrotation.Standing
 	slots    *redisbudget.Slots
+	closers  closers
 }
 
 // OpenExplainer prepares the connections; the servers may be away. The caller
 // closes it.
-func OpenExplainer(cfg config.Config) (*Explainer, error) {
+func OpenExplainer(ctx context.Context, cfg config.Config) (*Explainer, error) {
 	tel := telemetry.Silent()
 	db, err := openMongo(cfg, "operator")
 	if err != nil {
 		return nil, err
 	}
 	e := &Explainer{cfg: cfg, db: db}
-	if e.client, err = openRedis(cfg.Redis, tel); err != nil {
-		return nil, err
+	e.closers.add(db.Close)
+	if err := e.open(tel); err != nil {
+		return nil, errors.Join(err, e.Close(ctx))
 	}
-	if e.standing, err = redisrotation.NewStanding(e.client, redisrotation.Options{Prefix: cfg.Redis.KeyPrefix}); err != nil {
-		return nil, err
+	return e, nil
+}
+
+func (e *Explainer) open(tel *telemetry.Telemetry) error {
+	var err error
+	if e.client, err = openRedis(e.cfg.Redis, tel); err != nil {
+		return err
 	}
-	e.slots, err = redisbudget.NewSlots(e.client, budgetOptions(cfg, tel))
-	return e, err
+	e.closers.add(func(context.Context) error { return e.client.Close() })
+	if e.standing, err = redisrotation.NewStanding(e.client, redisrotation.Options{Prefix: e.cfg.Redis.KeyPrefix}); err != nil {
+		return err
+	}
+	e.slots, err = redisbudget.NewSlots(e.client, budgetOptions(e.cfg, tel))
+	return err
 }
 
 // Close ends the connections.
-func (e *Explainer) Close(ctx context.Context) error {
-	return errors.Join(e.client.Close(), e.db.Close(ctx))
-}
+func (e *Explainer) Close(ctx context.Context) error { return e.closers.close(ctx, flushTimeout) }
 
 // Question is what is to be explained.
 type Question struct {

@@ -81,7 +81,7 @@ func (p *preflighting) pulsar() []preflight.Check {
 	if p.cfg.Pulsar.AdminURL != "" {
 		asked, err := openAdmin(p.cfg.Pulsar)
 		if err != nil {
-			return broken("pulsar.connect", err)
+			return broken("pulsar.admin", err)
 		}
 		p.closers.add(func(context.Context) error { asked.Close(); return nil })
 		admin = asked.Inspector()
@@ -157,11 +157,13 @@ func (c triedCache) TryScripts(ctx context.Context) error {
 	if err := budget.Try(ctx, push.Ask{Ref: push.Ref{Tenant: ref.Code, Code: ref.Code}}); err != nil {
 		return err
 	}
-	if _, _, err := rotation.Replace(ctx, ref, 0, push.Set{Seats: []roster.Seat{{Staff: "preflight", Headroom: 1}}}); err != nil {
-		return err
+	_, _, err = rotation.Replace(ctx, ref, 0, push.Set{Seats: []roster.Seat{{Staff: "preflight", Headroom: 1}}})
+	if err == nil {
+		_, err = rotation.Draw(ctx, ref, "")
 	}
-	_, err = rotation.Draw(ctx, ref, "")
-	return errors.Join(err, rotation.Delete(ctx, ref))
+	removing, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout) // it has no expiry
+	defer cancel()
+	return errors.Join(err, rotation.Delete(removing, ref))
 }
 
 // triedVendor asks WeCom with tokens of its own.

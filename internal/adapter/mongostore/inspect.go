@@ -30,6 +30,7 @@ func (i Inspector) Server(ctx context.Context) (preflight.StoreServer, error) {
 		Message string    `bson:"msg"` // "isdbgrid": a router of a sharded cluster
 		Set     string    `bson:"setName"`
 		Hosts   []string  `bson:"hosts"`
+		Passive []string  `bson:"passives"` // hold data and are never primary
 		Now     time.Time `bson:"localTime"`
 	}
 	var build struct {
@@ -48,13 +49,16 @@ func (i Inspector) Server(ctx context.Context) (preflight.StoreServer, error) {
 	}
 	trip := time.Since(begun)
 	return preflight.StoreServer{
-		Version: build.Version, Set: hello.Set, Members: len(hello.Hosts), Sharded: hello.Message == "isdbgrid",
+		Version: build.Version, Set: hello.Set, Members: len(hello.Hosts) + len(hello.Passive), Sharded: hello.Message == "isdbgrid",
 		Clock: preflight.Reading{Ahead: hello.Now.Sub(begun.Add(trip / 2)), Within: trip/2 + time.Millisecond},
 	}, nil
 }
 
 // commandNotFound is the server's code for a command that it does not know.
 const commandNotFound = 59
+
+// removeLimit bounds the removal of what TryWrite wrote.
+const removeLimit = 5 * time.Second
 
 // preflightCollection holds nothing but what TryWrite is about to remove.
 const preflightCollection = "preflight"
@@ -66,6 +70,8 @@ func (i Inspector) TryWrite(ctx context.Context) error {
 	if _, err := collection.InsertOne(ctx, bson.D{kv("_id", id), kv("at", i.d.now())}); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit) // it is removed whatever became of the look
+	defer cancel()
 	if _, err := collection.DeleteOne(ctx, bson.D{kv("_id", id)}); err != nil {
 		return fmt.Errorf("remove: %w", err)
 	}

@@ -181,3 +181,26 @@ func TestAnIssuerThatHangsIsGivenUp(t *testing.T) {
 		t.Error("a token from nowhere")
 	}
 }
+
+// An issuer who refuses is left alone for a while: he may lock us out.
+func TestARefusalIsRepeatedForAWhileWithoutAsking(t *testing.T) {
+	i, now := newIssuer(t), time.Now()
+	i.refusal = `{"error":"invalid_client"}`
+	source := i.source(&now)
+	fail := func() {
+		t.Helper()
+		if token, err := source.Token(); err == nil {
+			t.Errorf("Token() = %q", token)
+		}
+	}
+	fail()
+	i.asked = nil
+	now = now.Add(renewPause - time.Millisecond)
+	fail()
+	if i.asked != nil {
+		t.Error("it was asked again within the pause")
+	}
+	now = now.Add(time.Millisecond)
+	i.refusal = ""
+	wantToken(t, source, "token-1")
+}

@@ -51,6 +51,9 @@ func (v *Visitor) Connect(context.Context) error {
 	if err != nil && (strings.Contains(err.Error(), "AuthorizationError") || strings.Contains(err.Error(), "TopicNotFound")) {
 		return nil
 	}
+	if refusal, _ := v.heard.get(); err != nil && refusal != "" {
+		return fmt.Errorf("%w: the broker refuses our credentials: %s", preflight.ErrForbidden, refusal)
+	}
 	return v.explained("connect to the broker", err)
 }
 
@@ -84,16 +87,14 @@ func (v *Visitor) Consume(_ context.Context, topic string) error {
 	return nil
 }
 
-// explained adds what the client library told its log to an error, and makes a
-// refusal one that preflight knows.
+// explained adds what the client library told its log last to an error, which may
+// be another attempt's, and makes a refusal one that preflight knows.
 func (v *Visitor) explained(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	refusal, cause := v.heard.get()
+	_, cause := v.heard.get()
 	switch {
-	case refusal != "":
-		return fmt.Errorf("%w: the broker refuses our credentials: %s", preflight.ErrForbidden, refusal)
 	case strings.Contains(err.Error(), "AuthorizationError"):
 		return fmt.Errorf("%s: %w: %w", what, preflight.ErrForbidden, err)
 	case cause != "" && !strings.Contains(err.Error(), cause):

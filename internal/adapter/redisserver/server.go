@@ -40,7 +40,18 @@ func (s *Instance) Server(ctx context.Context) (preflight.CacheServer, error) {
 		}
 		return preflight.CacheServer{}, err
 	}
-	return parse(text)
+	server, err := parse(text)
+	if err == nil && !server.Snapshots {
+		server.Snapshots = s.scheduled(ctx)
+	}
+	return server, err
+}
+
+// scheduled reports whether a rule asks for snapshots, as far as we may ask: INFO
+// counts those since the start alone, and from Redis 7 on.
+func (s *Instance) scheduled(ctx context.Context) bool {
+	rules, err := s.client.ConfigGet(ctx, "save").Result()
+	return err == nil && rules["save"] != ""
 }
 
 var errNoInfo = errors.New("the answer to INFO holds no version")
