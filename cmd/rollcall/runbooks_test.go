@@ -54,7 +54,7 @@ func TestUnknownCommandsAreSeen(t *testing.T) {
 func unknown(words []string) string {
 	cmd, rest, err := newRootCommand().Find(words)
 	if err != nil || !cmd.HasParent() {
-		return "no command " + words[0]
+		return "no command " + strings.Join(words, " ")
 	}
 	for i, word := range rest {
 		if name, is := strings.CutPrefix(word, "--"); is && cmd.Flags().Lookup(name) == nil {

@@ -25,7 +25,7 @@ type installed struct {
 	node      *cluster.Node
 }
 
-// install prepares the namespace of a release of a value file.
+// release prepares the namespace that a value file is installed into.
 func (k kubernetes) release(t *testing.T, namespace, values string) installed {
 	t.Helper()
 	r, err := render(t.Context(), values, namespace, version(t, "KUBERNETES_VERSION"))
@@ -169,7 +169,7 @@ func (i installed) config() map[string]string {
 	return found.Data
 }
 
-// pods are the names of the pods of Deployments.
+// pods are the names of the namespace's pods.
 func (i installed) pods() []string {
 	i.t.Helper()
 	var names []string

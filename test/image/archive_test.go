@@ -68,8 +68,11 @@ func openArchive(name string) (archive, error) {
 	}
 	out := archive{size: info.Size(), files: map[string]file{}}
 	var index struct{ Manifests []descriptor }
-	if err := json.Unmarshal(blobs["index.json"].contents, &index); err != nil || len(index.Manifests) != 1 {
-		return archive{}, fmt.Errorf("%d images in %s, want one: %w", len(index.Manifests), name, err)
+	if err := json.Unmarshal(blobs["index.json"].contents, &index); err != nil {
+		return archive{}, fmt.Errorf("read the index of %s: %w", name, err)
+	}
+	if len(index.Manifests) != 1 {
+		return archive{}, fmt.Errorf("%d images in %s, want one", len(index.Manifests), name)
 	}
 	out.digest = index.Manifests[0].Digest
 	var manifest struct {

@@ -85,8 +85,8 @@ const (
 	patience = 100 * time.Second
 )
 
-// groupWait is how long Alertmanager waits before it tells: half a minute of the
-// rules' time.
+// groupWait is how long Alertmanager waits before it tells: a minute of the rules'
+// time.
 var groupWait = time.Duration(float64(time.Minute) / scale.Factor)
 
 // TestFaultsAndTheirAlerts stages faults against the real parts of a demo. Of

@@ -19,8 +19,8 @@ import (
 	"github.com/rollcall-dev/rollcall/test/stack"
 )
 
-// ScrapeTarget is where a process is scraped: the host and port of a process's metrics, and labels of
-// its own beside job and instance.
+// ScrapeTarget is where a process is scraped: host and port, and labels of its own
+// beside job and instance.
 type ScrapeTarget struct {
 	Address string
 	Labels  map[string]string
@@ -195,7 +195,7 @@ func (p *Prometheus) Failing(ctx context.Context) (map[string]string, error) {
 
 func unix(t time.Time) string { return fmt.Sprintf("%.3f", float64(t.UnixMilli())/1000) }
 
-// newProgram is a program of Debian's, which /usr/bin has.
+// newProgram is a program of one of Debian's packages.
 func newProgram(name string, args []string) (*exec.Cmd, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {

@@ -160,7 +160,7 @@ func TestARefusalSaysWhyAndNoSecret(t *testing.T) {
 		"refused":        {`{"client_id":"id","client_secret":"hunter2"}`, `{"error":"invalid_client","error_description":"no such secret: hunter2"}`, "invalid_client"},
 		"not JSON":       {`hunter2`, "", "not JSON"},
 		"no secret":      {`{"client_id":"id"}`, "", "lacks client_id or client_secret"},
-		"another answer": {`{"client_id":"id","client_secret":"hunter2"}`, `<html>`, ""},
+		"another answer": {`{"client_id":"id","client_secret":"hunter2"}`, `<html>`, "get a token from the issuer"},
 	} {
 		i.refusal = tt.refusal
 		_, err := i.source(&now, func(o *IssuerOptions) { o.KeyFile = i.keyFile(tt.key) }).Token()

@@ -96,8 +96,11 @@ func (s shot) panels(board observability.Dashboard) ([]observability.Panel, erro
 		return nil, err
 	}
 	to, err := row(s.until, len(board.Panels))
-	if err != nil || to <= from {
-		return nil, fmt.Errorf("%s: from %q until %q there is nothing: %w", s.file, s.first, s.until, err)
+	if err != nil {
+		return nil, err
+	}
+	if to <= from {
+		return nil, fmt.Errorf("%s: from %q until %q there is nothing", s.file, s.first, s.until)
 	}
 	return board.Panels[from:to], nil
 }
