@@ -15,7 +15,7 @@ type Refresher struct {
 	BackoffBase    time.Duration `envconfig:"ROLLCALL_REFRESHER_BACKOFF_BASE" default:"500ms" accept:"10ms..1m" desc:"Wait after the first failure; doubled by each further one, with jitter."`
 	BackoffCap     time.Duration `envconfig:"ROLLCALL_REFRESHER_BACKOFF_CAP" default:"15s" accept:"100ms..1h" desc:"Longest wait after a failure."`
 	IntentMargin   time.Duration `envconfig:"ROLLCALL_REFRESHER_INTENT_MARGIN" default:"5s" accept:"100ms..5m" desc:"Time after the deadline of an announced push during which it may still reach WeCom: the skew of clocks and the wire."`
-	DrainTimeout   time.Duration `envconfig:"ROLLCALL_REFRESHER_DRAIN_TIMEOUT" default:"20s" accept:"1s..10m" desc:"Longest time to end the work in hand when asked to stop. Kubernetes' grace period has to be longer."`
+	DrainTimeout   time.Duration `envconfig:"ROLLCALL_REFRESHER_DRAIN_TIMEOUT" default:"20s" accept:"1s..10m" desc:"Longest time to end the work in hand when asked to stop. Kubernetes' grace period has to be longer than three times this and 5 s."`
 	Instance       string        `envconfig:"ROLLCALL_REFRESHER_INSTANCE" accept:"name" shown:"host name and process ID" desc:"A name for this process in announcements of pushes and in logs; unique among the instances."`
 }
 
