@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/config"
 )
@@ -291,7 +292,11 @@ func TestGraceOutlastsTheDrain(t *testing.T) {
 			return
 		}
 		cfg := loaded(t, r, w, c)
-		needed := seconds(c.Lifecycle.PreStop.Sleep.Seconds) + cfg.Refresher.DrainTimeout + cfg.WeCom.CallTimeout
+		needed := cfg.Refresher.DrainTimeout + cfg.WeCom.CallTimeout
+		if c.Args[0] == "refresher" { // ends its work, has its acks confirmed, closes; then the last metrics
+			needed = 3*cfg.Refresher.DrainTimeout + 5*time.Second
+		}
+		needed += seconds(c.Lifecycle.PreStop.Sleep.Seconds)
 		if grace := seconds(w.spec.TerminationGracePeriodSeconds); grace <= needed {
 			t.Errorf("killed after %v, and draining may take %v", grace, needed)
 		}

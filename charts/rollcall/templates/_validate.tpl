@@ -151,10 +151,16 @@ budget.instances ({{ int . }}) is less than the refreshers that may run at once 
 refresher.drainTimeout ({{ .Values.refresher.drainTimeout }}) must be longer than wecom.callTimeout ({{ .Values.wecom.callTimeout }}): a call that has begun must be able to end.
 {{- end }}
 {{- range $component := list "refresher" "ingress" "keeper" }}
-{{- $least := add $drain $call ((index $.Values $component).preStopSleepSeconds | default 0) }}
+{{- $sleep := (index $.Values $component).preStopSleepSeconds | default 0 }}
+{{- $least := add $drain $call $sleep }}
+{{- $what := "the drain timeout, the longest call and the wait before it" }}
+{{- if eq $component "refresher" }}
+{{- $least = add (mul 3 $drain) 5 $sleep }}
+{{- $what = "three times the drain timeout (ending the work, confirming its acks, closing), 5 s for the last metrics, and the wait before it" }}
+{{- end }}
 {{- with (index $.Values $component).terminationGracePeriodSeconds }}
 {{- if le (int .) (int $least) }}
-{{ $component }}.terminationGracePeriodSeconds ({{ int . }}) must be more than {{ $least }}: the drain timeout, the longest call and the wait before it. Leave it unset to have it worked out.
+{{ $component }}.terminationGracePeriodSeconds ({{ int . }}) must be more than {{ $least }}: {{ $what }}. Leave it unset to have it worked out.
 {{- end }}
 {{- end }}
 {{- end }}
