@@ -28,8 +28,8 @@ func (r *loopRole) broker() telemetry.Dependency {
 	return telemetry.Dependency{Name: "pulsar_start", Ask: r.reached, Every: time.Second, Timeout: time.Second}
 }
 
-// told makes them dependencies that the role does some of its work without.
-func told(dependencies ...telemetry.Dependency) []telemetry.Dependency {
+// toldOnly makes them dependencies that the role does some of its work without.
+func toldOnly(dependencies ...telemetry.Dependency) []telemetry.Dependency {
 	for i := range dependencies {
 		dependencies[i].Told = true
 	}

@@ -33,7 +33,7 @@ func (i *ingress) run(ctx context.Context, host *host) error {
 	}
 	// Without MongoDB draws go on, and without the broker callbacks do; a callback
 	// that cannot be made durable is sent again by WeCom.
-	host.depend(told(mongoOf(i.db), redisOf(i.redis), i.broker())...)
+	host.depend(toldOnly(mongoOf(i.db), redisOf(i.redis), i.broker())...)
 	host.started()
 	i.tel.Log.InfoContext(ctx, "ingress ready", "instance", i.cfg.Refresher.Instance, "address", i.web.Addr())
 	// The fan-outs stop after the requests: one of these may still begin one.

@@ -63,7 +63,7 @@ func (k *keeper) run(ctx context.Context, host *host) error {
 		return err
 	}
 	k.closers.add(func(context.Context) error { return stop() })
-	host.depend(append(told(redisOf(k.redis), k.broker()), mongoOf(k.db))...)
+	host.depend(append(toldOnly(redisOf(k.redis), k.broker()), mongoOf(k.db))...)
 	host.started()
 	stopCensus, err := k.auditing.metrics.ObserveDirty(k.auditing.counted)
 	if err != nil {
