@@ -35,7 +35,7 @@ func startKubernetes(t *testing.T) kubernetes {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Stop)
+	t.Cleanup(func() { c.Stop(context.WithoutCancel(t.Context())) })
 	k := kubernetes{c}
 	definitions, err := customResources(t.Context())
 	if err != nil {

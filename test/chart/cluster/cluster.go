@@ -50,7 +50,7 @@ var controllers = []string{
 func Start(ctx context.Context, dir string, programs Programs) (*Cluster, error) {
 	c := &Cluster{dir: dir, token: rand.Text()}
 	if err := c.start(ctx, programs); err != nil {
-		c.Stop()
+		c.Stop(context.WithoutCancel(ctx))
 		return nil, err
 	}
 	return c, nil
@@ -140,9 +140,9 @@ func (c *Cluster) ready(ctx context.Context) error {
 
 // Stop ends the servers, the newest first, and returns when they are gone.
 // What they wrote stays in the folder.
-func (c *Cluster) Stop() {
+func (c *Cluster) Stop(ctx context.Context) {
 	for i := len(c.servers) - 1; i >= 0; i-- {
-		c.servers[i].stop()
+		c.servers[i].stop(ctx)
 	}
 	c.servers = nil
 	if c.client != nil {
