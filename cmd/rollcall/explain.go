@@ -22,8 +22,8 @@ import (
 const explainLimit = 15 * time.Second
 
 type explainOrder struct {
-	staff, output string
-	live          bool
+	staff, output, at string
+	live              bool
 }
 
 func newExplainCommand() *cobra.Command {
@@ -34,11 +34,13 @@ func newExplainCommand() *cobra.Command {
 		Short:   "Say who is on a code's list, and why, and what is in the way",
 		Long: `Decides from the facts as a refresher would, and sets beside it the list that was
 pushed last, the rotation set, and everything that a push of the code waits for. With
---live it asks WeCom what it holds, which is one call of the tenant's. A code is named
-by its ID, or as TENANT/CODE.`,
+--live it asks WeCom what it holds, which is one call of the tenant's. With --at it says
+what the list was then, what a push waited for, and with --staff why somebody was on it.
+A code is named by its ID, or as TENANT/CODE.`,
 		Example: `  rollcall explain code-1
   rollcall explain acme/code-1 --staff amy
   rollcall explain code-1 --live
+  rollcall explain code-1 --at "2026-11-30 10:20" --staff amy
   rollcall explain code-1 -o json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +55,9 @@ by its ID, or as TENANT/CODE.`,
 		},
 	}
 	cmd.Flags().StringVar(&o.staff, "staff", "", "about one staff member")
+	cmd.Flags().StringVar(&o.at, "at", "", "about an instant of the past: a time, or how long ago (90m)")
 	cmd.Flags().BoolVar(&o.live, "live", false, "ask WeCom what it holds")
+	cmd.MarkFlagsMutuallyExclusive("at", "live")
 	addOutput(cmd, &o.output)
 	return cmd
 }
@@ -72,6 +76,8 @@ func explainCode(cmd *cobra.Command, cfg config.Config, name string, o explainOr
 		return fmt.Errorf("there is no code %s", name)
 	case err != nil:
 		return err
+	case o.at != "":
+		return explainPast(cmd.OutOrStdout(), x, o)
 	case o.output == outputJSON:
 		return printJSON(cmd.OutOrStdout(), explanationJSON(x, o.staff))
 	case o.staff != "":
@@ -95,6 +101,9 @@ func printExplanation(w io.Writer, x explain.Explanation) error {
 	}
 	if !x.Finding.Hopeless() {
 		parts = append(parts, pushedText(x))
+	}
+	if text := trailText(x.Trail); text != "" {
+		parts = append(parts, text)
 	}
 	return say(w, strings.Join(parts, "\n"))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/trail"
 )
 
 // Evidence is what was read of a code, all within a moment.
@@ -19,6 +20,7 @@ type Evidence struct {
 	Dirty  *Dirty  // nil: not in the dirty set
 	Budget Budget  // of the tenant's calls
 	Vendor *Vendor // nil: WeCom was not asked
+	Trail  []trail.Entry
 }
 
 // Dirty is the code's entry in the dirty set.

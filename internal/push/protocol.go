@@ -40,7 +40,23 @@ type Breaker interface {
 	Allow(tenant string) (ok bool, until time.Time)
 }
 
-// Ports are what a Protocol needs from the world. All are required.
+// Change is a list that WeCom took in place of another, and that the record has.
+type Change struct {
+	Ref
+	At            time.Time
+	Epoch         int64
+	Before, After []string
+	PerStaff      []roster.Judgement // of the verdict behind After
+}
+
+// Journal is told of each change. It must not wait, and keeps nothing of what it
+// is given but values.
+type Journal interface {
+	Changed(ctx context.Context, c Change)
+}
+
+// Ports are what a Protocol needs from the world. All but the Journal are
+// required.
 type Ports struct {
 	Store    Store
 	Rotation Rotation
@@ -48,6 +64,7 @@ type Ports struct {
 	Vendor   Vendor
 	Breaker  Breaker
 	Shadows  Shadows
+	Journal  Journal // nil: nobody is told
 }
 
 // Protocol refreshes codes. It is safe for concurrent use and keeps nothing
@@ -102,6 +119,7 @@ type attempt struct {
 	own    []int64   // epochs of our calls that WeCom took
 	pushed Committed // what the last of them brought, once it is committed
 	began  time.Time // when that one was announced
+	before []string  // what the record said that WeCom held before our first call
 }
 
 // round goes the way of the protocol once. A nil outcome says: something
@@ -136,6 +154,7 @@ func (a *attempt) round(ctx context.Context) Outcome {
 
 // finish ends the refresh, unless what WeCom holds now was only a probe.
 func (a *attempt) finish(ctx context.Context) Outcome {
+	a.tell(ctx)
 	if a.probes() {
 		return a.tookProbe(ctx)
 	}
@@ -143,6 +162,16 @@ func (a *attempt) finish(ctx context.Context) Outcome {
 		return out
 	}
 	return a.done(reason.Pushed)
+}
+
+// tell tells the journal what WeCom holds now in place of what it held.
+func (a *attempt) tell(ctx context.Context) {
+	if a.Journal == nil {
+		return
+	}
+	a.Journal.Changed(ctx, Change{
+		Ref: a.ref, At: a.pushed.At, Epoch: a.pushed.Epoch, Before: a.before, After: a.pushed.Members, PerStaff: a.verdict.PerStaff,
+	})
 }
 
 // read takes in the set's version, the record and the facts, in this order,
@@ -293,6 +322,9 @@ func (a *attempt) send(ctx context.Context, admission Admission) (out Outcome, a
 	}
 	if err := a.Vendor.Update(ctx, a.call(intent.Deadline)); err != nil {
 		return a.refusal(ctx, intent, err)
+	}
+	if len(a.own) == 0 {
+		a.before = a.record.Committed.Members
 	}
 	a.own = append(a.own, intent.Epoch)
 	a.pushed = a.outcomeOf(intent)

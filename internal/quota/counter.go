@@ -163,7 +163,7 @@ func (c *Counter) ceilings(ctx context.Context, counting Counting, counts Counts
 		return err
 	}
 	for _, ceiling := range Ceilings(tenant, code, counting.Staff, counts) {
-		c.Observer.Reached(ctx, ceiling)
+		c.Observer.Reached(ctx, counting, ceiling)
 		if err := c.reached(ctx, counting, ceiling); err != nil {
 			return err
 		}

@@ -97,7 +97,7 @@ type Observer interface {
 	// Judged tells of an event of a pair.
 	Judged(ctx context.Context, judgement Judgement)
 	// Reached tells of an addition at or over a ceiling.
-	Reached(ctx context.Context, ceiling Ceiling)
+	Reached(ctx context.Context, counting Counting, ceiling Ceiling)
 	// Fell tells what an addition led to: a fan-out that was requested, with
 	// its cause.
 	Fell(ctx context.Context, cause reason.Reason)

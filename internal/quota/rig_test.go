@@ -200,7 +200,7 @@ func (o *outbox) Judged(_ context.Context, judgement quota.Judgement) {
 	o.judged[judgement]++
 }
 
-func (o *outbox) Reached(_ context.Context, ceiling quota.Ceiling) {
+func (o *outbox) Reached(_ context.Context, _ quota.Counting, ceiling quota.Ceiling) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.reached[ceiling.Kind]++

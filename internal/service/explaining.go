@@ -122,6 +122,10 @@ func (e *Explainer) gather(ctx context.Context, ref push.Ref) (explain.Evidence,
 		return err
 	})
 	group.Go(func() (err error) {
+		evidence.Trail, err = e.db.Trails().Of(ctx, ref)
+		return err
+	})
+	group.Go(func() (err error) {
 		evidence.Budget.BlockedUntil, evidence.Budget.Slot, err = e.slots.Standing(ctx, ref)
 		return err
 	})

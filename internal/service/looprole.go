@@ -48,7 +48,7 @@ func (r *loopRole) open(ctx context.Context, role string, poll time.Duration) er
 	for _, open := range []func() error{
 		func() error { return r.openStores(role) },
 		func() error { return r.awaitProducer(ctx) },
-		func() error { return r.openLoop(poll) },
+		func() error { return r.openLoop(ctx, poll) },
 		r.openWays,
 	} {
 		if err := open(); err != nil {
@@ -71,7 +71,7 @@ func (r *loopRole) openStores(role string) error {
 	return nil
 }
 
-func (r *loopRole) openLoop(poll time.Duration) error {
+func (r *loopRole) openLoop(ctx context.Context, poll time.Duration) error {
 	var err error
 	if r.metrics, err = metrics.NewQuota(r.meter); err != nil {
 		return err
@@ -80,6 +80,11 @@ func (r *loopRole) openLoop(poll time.Duration) error {
 		return err
 	}
 	r.tenantRate, r.totalRate = r.budget.Rate()
+	recorder, stopTrail, err := startTrail(ctx, r.db, r.meter, r.tel)
+	if err != nil {
+		return err
+	}
+	r.closers.add(stopTrail)
 	notices, err := newFiler(r.db, r.meter)
 	if err != nil {
 		return err
@@ -89,7 +94,7 @@ func (r *loopRole) openLoop(poll time.Duration) error {
 		return err
 	}
 	r.loop = newLoop(r.cfg, loopParts{
-		db: r.db, producer: r.producer, notices: notices, metrics: r.metrics, tel: r.tel, ledgers: ledgers,
+		db: r.db, producer: r.producer, notices: notices, metrics: r.metrics, trail: recorder, tel: r.tel, ledgers: ledgers,
 		rate: r.tenantRate, poll: poll, seams: r.seams,
 	})
 	return nil

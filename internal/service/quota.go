@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/quota"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
+	"github.com/rollcall-dev/rollcall/internal/trail"
 	"github.com/rollcall-dev/rollcall/pkg/refresh"
 )
 
@@ -50,6 +51,7 @@ type loopParts struct {
 	producer refresh.Publisher
 	notices  quota.Filer
 	metrics  *metrics.Quota
+	trail    *trail.Recorder
 	tel      *telemetry.Telemetry
 	ledgers  quota.Ledgers
 	rate     float64       // codes a second that a tenant's fan-outs release
@@ -69,7 +71,7 @@ func newLoop(cfg config.Config, parts loopParts) *loop {
 	l.requests = kicking{jobs, l.runner}
 	counting := quota.Ports{
 		Facts: store, Contacts: store, Counters: store, Staff: store,
-		Publish: l.publisher, FanOuts: l.requests, Notices: parts.notices, Observer: parts.metrics, Ledgers: parts.ledgers,
+		Publish: l.publisher, FanOuts: l.requests, Notices: parts.notices, Observer: trailedQuota{parts.metrics, parts.trail}, Ledgers: parts.ledgers,
 	}
 	l.counter = quota.New(through(counting, parts.seams, func(s Seams) func(quota.Ports) quota.Ports { return s.Quota }), quota.Options{ForgetAfter: forgetAfter, Overdue: overdueAfter, Now: time.Now})
 	return l

@@ -97,7 +97,7 @@ func (r *refresher) open(ctx context.Context, host *host) error {
 	if err := r.subscribe(ctx); err != nil {
 		return err
 	}
-	if err := r.assemble(); err != nil {
+	if err := r.assemble(ctx); err != nil {
 		return err
 	}
 	stop, err := r.observe()
@@ -141,7 +141,7 @@ func (r *refresher) subscribe(ctx context.Context) error {
 }
 
 // assemble hands the adapters to the protocol and the protocol to the intake.
-func (r *refresher) assemble() error {
+func (r *refresher) assemble(ctx context.Context) error {
 	wecom, closeIdle, err := newVendor(r.cfg, r.db, r.redis, r.tel)
 	if err != nil {
 		return err
@@ -159,14 +159,19 @@ func (r *refresher) assemble() error {
 	if err != nil {
 		return err
 	}
+	recorder, stopTrail, err := startTrail(ctx, r.db, r.tel.Meters.Meter("github.com/rollcall-dev/rollcall"), r.tel)
+	if err != nil {
+		return err
+	}
+	r.closers.add(stopTrail)
 	store := alertingStore{spreadingStore{r.db.Store(), r.db.FanOuts(), notices, time.Now}, r.alert}
 	limited := newConcurrency(observedVendor{wecom, r.metrics}, r.cfg.Refresher.TenantInFlight, r.setTenantCap)
 	r.protocol = push.New(decoratedPush(push.Ports{
 		Store: store, Rotation: rotation, Budget: observedBudget{alertingBudget{budget, r.alert}, r.metrics}, Vendor: limited, Breaker: wecom,
-		Shadows: r.db.Shadows(),
+		Shadows: r.db.Shadows(), Journal: recorder,
 	}, r.seams), protocolOptions(r.cfg))
 	r.intake = intake.New(decoratedIntake(intake.Ports{
-		Subscription: r.bus, Refresher: r.protocol, Dirty: r.db.Dirty(), Observer: observer{r.metrics},
+		Subscription: r.bus, Refresher: trailedRefresher{r.protocol, recorder}, Dirty: r.db.Dirty(), Observer: observer{r.metrics},
 	}, r.seams), intakeOptions(r.cfg, r.health.Heartbeat("intake", stallLimit).Beat, r.tel))
 	return nil
 }

@@ -74,6 +74,7 @@ var forbidden = []edge{
 	{folder: "internal/recent", imported: "os"},
 	{folder: "internal/publish", imported: "github.com/apache/pulsar-client-go/pulsar"},
 	{folder: "internal/registry", imported: "net/http"},
+	{folder: "internal/trail", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/shadow", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/alert", imported: "./internal/adapter/grouprobot"},
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/trail"
 )
 
 // The sizes that docs/operations/sizing.md names, in bytes of BSON, with IDs as
@@ -30,6 +31,7 @@ func TestDocumentsAreAsLargeAsTheSizingPageSays(t *testing.T) {
 		{"dirty entry", sizedDirty(), 300},
 		{"contact with one addition", sizedContact(), 500},
 		{"fan-out row of 500 codes", sizedRow(500), 11_100},
+		{"full trail, a move each", sizedTrail(), 5600},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			raw, err := bson.Marshal(tt.doc)
@@ -55,6 +57,17 @@ func sizedStaffIDs(n int) []string {
 		ids[i] = sizedStaffID(i)
 	}
 	return ids
+}
+
+// sizedTrail alternates pushes of one move with waits.
+func sizedTrail() trailDoc {
+	d := trailDoc{Tenant: sizedTenant}
+	for i := range trail.Kept / 2 {
+		push := trail.Entry{At: sizedAt, Kind: trail.Pushed, Epoch: int64(i), Size: 10, Moves: []trail.Move{{Staff: sizedStaffID(1), Came: true, Why: reason.Eligible}}}
+		wait := trail.Entry{At: sizedAt, Kind: trail.Waits, Cause: reason.Throttled, Until: sizedAt}
+		d.Entries = append(d.Entries, trailEntryOf(push), trailEntryOf(wait))
+	}
+	return d
 }
 
 func sizedCode(members int) codeDoc {

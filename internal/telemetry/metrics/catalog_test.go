@@ -85,6 +85,11 @@ func TestPrometheusNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	touchSubscription(t, sub)
+	noted, err := NewTrail(meter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noted.Noted(t.Context(), "written", 1)
 	if _, err := ObserveDependencies(meter, func() map[string]bool { return map[string]bool{"redis": true} }); err != nil {
 		t.Fatal(err)
 	}

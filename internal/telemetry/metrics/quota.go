@@ -143,7 +143,7 @@ func (q *Quota) Judged(ctx context.Context, judgement quota.Judgement) {
 }
 
 // Reached records an addition at a ceiling, or beyond it.
-func (q *Quota) Reached(ctx context.Context, ceiling quota.Ceiling) {
+func (q *Quota) Reached(ctx context.Context, _ quota.Counting, ceiling quota.Ceiling) {
 	q.reached.add(ctx, ceiling.Kind.String(), "")
 	if ceiling.Over() > 0 {
 		q.passed.add(ctx, ceiling.Kind.String(), "")

@@ -23,7 +23,7 @@ func TestReachedAndPassed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for count := 5; count <= 7; count++ {
-		q.Reached(t.Context(), quota.Ceiling{Kind: reason.AtCompanyLimit, Count: count, Limit: 5})
+		q.Reached(t.Context(), quota.Counting{}, quota.Ceiling{Kind: reason.AtCompanyLimit, Count: count, Limit: 5})
 	}
 	got := map[string]int64{}
 	var data metricdata.ResourceMetrics
@@ -50,7 +50,7 @@ func touchQuota(t *testing.T, meter metric.Meter) {
 	ctx := t.Context()
 	q.Answered(ctx, callback.Taken, time.Millisecond)
 	q.Judged(ctx, quota.Counted)
-	q.Reached(ctx, quota.Ceiling{Kind: reason.AtDailyLimit, Count: 2, Limit: 1})
+	q.Reached(ctx, quota.Counting{}, quota.Ceiling{Kind: reason.AtDailyLimit, Count: 2, Limit: 1})
 	q.Fell(ctx, reason.RemovedToday)
 	q.Released(ctx, fanout.Job{}, 1)
 	q.Ended(ctx, fanout.Job{}, fanout.Finished)

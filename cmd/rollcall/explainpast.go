@@ -1,0 +1,231 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/explain"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/trail"
+)
+
+// latestShown is how much of a trail an explanation of now shows.
+const latestShown = 8
+
+// instant reads when an explanation is about: a time with its zone, a wall clock
+// of the tenant's, or how long ago.
+func instant(text string, now time.Time, zone *time.Location) (time.Time, error) {
+	if ago, err := time.ParseDuration(text); err == nil && ago > 0 {
+		return now.Add(-ago), nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	for _, layout := range []string{time.DateTime, "2006-01-02 15:04"} {
+		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--at %q is no time; want one like 2026-11-30T10:20:00+08:00, \"2026-11-30 10:20\" (the clock of %s), or how long ago: 90m", text, zone)
+}
+
+// explainPast answers about an instant.
+func explainPast(w io.Writer, x explain.Explanation, o explainOrder) error {
+	zone, err := x.Facts.Tenant.Location()
+	if err != nil {
+		zone = time.UTC // the facts are hopeless; the trail is not
+	}
+	at, err := instant(o.at, x.At, zone)
+	switch {
+	case err != nil:
+		return err
+	case at.After(x.At):
+		return fmt.Errorf("--at %s is not in the past", stamp(at))
+	case o.output == outputJSON:
+		return printJSON(w, pastJSON(x, at, o.staff))
+	}
+	return printPast(w, x, at, o.staff)
+}
+
+// shownPast is an instant of the past as JSON.
+type shownPast struct {
+	Tenant  string       `json:"tenant"`
+	Code    string       `json:"code"`
+	At      time.Time    `json:"at"`
+	Known   bool         `json:"known"`
+	Gap     string       `json:"gap,omitempty"`
+	Members []string     `json:"members"`
+	Staff   string       `json:"staff,omitempty"`
+	Listed  bool         `json:"listed"` // of Staff
+	Since   *shownEntry  `json:"since,omitempty"`
+	Next    *shownEntry  `json:"next,omitempty"`
+	Waiting *shownEntry  `json:"waiting,omitempty"`
+	Full    []shownEntry `json:"at_ceiling"`
+}
+
+type shownEntry struct {
+	At    time.Time     `json:"at"`
+	Epoch int64         `json:"push,omitempty"`
+	Cause reason.Reason `json:"cause,omitempty"`
+	Until time.Time     `json:"until,omitzero"`
+	Staff string        `json:"staff,omitempty"`
+	Count int           `json:"count,omitempty"`
+	Limit int           `json:"limit,omitempty"`
+	Text  string        `json:"text"`
+}
+
+func pastJSON(x explain.Explanation, at time.Time, staff string) shownPast {
+	p := explain.OfPast(x.Record.Committed.Members, x.Trail, staff, at)
+	full := p.Past.Full
+	if staff != "" {
+		full = p.Full
+	}
+	s := shownPast{
+		Tenant: x.Tenant, Code: x.Code, At: at, Known: p.Known, Gap: p.Gap, Members: some(p.Members), Staff: staff, Listed: p.Listed,
+		Since: entryJSON(p.Since), Next: entryJSON(p.Next), Waiting: entryJSON(p.Waiting), Full: []shownEntry{},
+	}
+	for _, e := range full {
+		s.Full = append(s.Full, *entryJSON(e))
+	}
+	return s
+}
+
+func entryJSON(e trail.Entry) *shownEntry {
+	if e.At.IsZero() {
+		return nil
+	}
+	return &shownEntry{At: e.At, Epoch: e.Epoch, Cause: e.Cause, Until: e.Until, Staff: e.Staff, Count: e.Count, Limit: e.Limit, Text: entryText(e)}
+}
+
+// printPast shows a list of the past, or what it says of one member.
+func printPast(w io.Writer, x explain.Explanation, at time.Time, staff string) error {
+	if staff != "" {
+		return printPastOne(w, x, explain.OfPast(x.Record.Committed.Members, x.Trail, staff, at))
+	}
+	p := trail.At(x.Record.Committed.Members, x.Trail, at)
+	lines := []string{fmt.Sprintf("%s/%s at %s, %s: the list is not known: %s.", x.Tenant, x.Code, stamp(at), ago(x.At, at), p.Gap)}
+	if p.Known {
+		lines[0] = fmt.Sprintf("%s/%s at %s, %s: %s: %s.", x.Tenant, x.Code, stamp(at), ago(x.At, at), many(len(p.Members), "member"), strings.Join(p.Members, ", "))
+		lines = append(lines, stood(p))
+	}
+	lines = append(lines, waited(p)...)
+	if len(p.Full) > 0 {
+		lines = append(lines, "Additions that reached or passed a ceiling while it stood:")
+	}
+	for _, e := range p.Full {
+		lines = append(lines, "  "+entryText(e))
+	}
+	return say(w, strings.Join(lines, "\n"))
+}
+
+func printPastOne(w io.Writer, x explain.Explanation, p explain.Past) error {
+	var lines []string
+	switch {
+	case !p.Known:
+		lines = append(lines, fmt.Sprintf("Whether %s was on the list of %s/%s at %s is not known: %s.", p.Staff, x.Tenant, x.Code, stamp(p.At), p.Gap))
+	case p.Listed:
+		lines = append(lines, fmt.Sprintf("%s was on the list of %s/%s at %s%s.", p.Staff, x.Tenant, x.Code, stamp(p.At), since(p)), left(p))
+	default:
+		lines = append(lines, fmt.Sprintf("%s was not on the list of %s/%s at %s%s.", p.Staff, x.Tenant, x.Code, stamp(p.At), since(p)))
+	}
+	lines = append(lines, waited(p.Past)...)
+	if len(p.Full) > 0 {
+		lines = append(lines, "His additions that reached or passed a ceiling while that list stood:")
+	}
+	for _, e := range p.Full {
+		lines = append(lines, "  "+entryText(e))
+	}
+	return say(w, strings.Join(lines, "\n"))
+}
+
+func since(p explain.Past) string {
+	if p.Came.At.IsZero() {
+		return ""
+	}
+	word := "came"
+	if !p.Listed {
+		word = "left"
+	}
+	return fmt.Sprintf("; he %s at %s (push %d): %s", word, stamp(p.Came.At), p.Came.Epoch, reasonOr(p.Why.String()))
+}
+
+func left(p explain.Past) string {
+	if p.Left.At.IsZero() {
+		return "He is still on it."
+	}
+	return fmt.Sprintf("He left it at %s (push %d), %s later: %s.", stamp(p.Left.At), p.Left.Epoch, p.Left.At.Sub(p.At).Round(time.Second), reasonOr(p.WhyLeft.String()))
+}
+
+func reasonOr(why string) string {
+	if why == "" {
+		return "the code did not name him any more"
+	}
+	return why
+}
+
+// stood says since when and until when a list stood.
+func stood(p trail.Past) string {
+	text := fmt.Sprintf("It was pushed at %s (push %d)", stamp(p.Since.At), p.Since.Epoch)
+	if p.Next.At.IsZero() {
+		return text + " and still stands."
+	}
+	return text + fmt.Sprintf(" and replaced at %s (push %d).", stamp(p.Next.At), p.Next.Epoch)
+}
+
+func waited(p trail.Past) []string {
+	if p.Waiting.At.IsZero() {
+		return nil
+	}
+	return []string{"A push waited then: " + entryText(p.Waiting)}
+}
+
+// trailText are the newest entries, as an explanation of now ends with.
+func trailText(entries []trail.Entry) string {
+	if len(entries) == 0 {
+		return ""
+	}
+	lines := []string{"What happened last (--at TIME looks back):"}
+	for _, e := range entries[max(0, len(entries)-latestShown):] {
+		lines = append(lines, "  "+entryText(e))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func entryText(e trail.Entry) string {
+	switch e.Kind {
+	case trail.Pushed:
+		return fmt.Sprintf("%s push %d, %s: %s", stamp(e.At), e.Epoch, many(e.Size, "member"), movesText(e.Moves))
+	case trail.Full:
+		return fmt.Sprintf("%s addition of %s: %d of %d (%s)", stamp(e.At), e.Staff, e.Count, e.Limit, e.Cause)
+	case trail.Waits:
+	}
+	text := fmt.Sprintf("%s waits: %s", stamp(e.At), e.Cause)
+	if !e.Until.IsZero() {
+		text += " until " + stamp(e.Until)
+	}
+	if e.Detail != "" {
+		text += " (" + shortened(e.Detail) + ")"
+	}
+	return text
+}
+
+func movesText(moves []trail.Move) string {
+	if len(moves) == 0 {
+		return "the same members"
+	}
+	words := make([]string, len(moves))
+	for i, m := range moves {
+		words[i] = "-" + m.Staff
+		if m.Came {
+			words[i] = "+" + m.Staff
+		}
+		if m.Why != "" {
+			words[i] += " (" + m.Why.String() + ")"
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
