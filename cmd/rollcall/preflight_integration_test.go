@@ -278,7 +278,9 @@ func TestPreflightOfOtherRedises(t *testing.T) {
 	r.want(results, "redis.reach", preflight.Fail, "NOAUTH")
 	r.want(results, "redis.scripts", preflight.Skip, "redis.reach failed")
 
-	redisFor(t, "redis", plain("--cluster-enabled", "yes"))
+	bus, err := stack.FreePorts(1) // the one it takes by itself may be an outgoing connection's
+	must(t, err)
+	redisFor(t, "redis", plain("--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus[0])))
 	r.want(r.preflight(exitFailure), "redis.topology", preflight.Fail, "Redis Cluster")
 
 	redisFor(t, "rediss", overTLS)
