@@ -134,13 +134,13 @@ func changeRefusedLater(t *testing.T, b Bench) {
 
 func changeOlder(t *testing.T, b Bench) {
 	b.seed()
-	b.stand(t, quota.Gone, 2*time.Second)
+	b.stand(t, quota.Gone, time.Hour) // far from the next: a second passes while this runs
 	for _, older := range []quota.Standing{quota.Active, quota.Inactive} {
 		change := quota.StaffChange{Tenant: "acme", Staff: "li.na", Standing: older, At: b.instant().Truncate(time.Second).Add(time.Second)}
 		b.wantStaffing(t, change, quota.Outdated)
 	}
 	b.wantStaff(t, func(s *roster.Staff) { s.Resigned = true })
-	b.stand(t, quota.Active, 3*time.Second)
+	b.stand(t, quota.Active, 2*time.Hour)
 	b.wantStaff(t, func(*roster.Staff) {})
 }
 
