@@ -129,7 +129,9 @@ func blockAndStorm(t *testing.T, form stormForm) {
 	if n := storm.codesPushed(); n < form.codes {
 		t.Fatalf("%d of %d codes pushed after %v", n, form.codes, form.patience)
 	}
-	h.eventually(time.Minute, 200*time.Millisecond, "every event is acked and nothing is dirty", func() bool {
+	// A code that was still waiting when it was looked at is looked at again after
+	// twice as long: half a minute, then a minute.
+	h.eventually(3*time.Minute, 200*time.Millisecond, "every event is acked and nothing is dirty", func() bool {
 		return h.backlog() == 0 && h.dirty(1) == 0 && calm.lost() == 0
 	})
 	storm.judge()
