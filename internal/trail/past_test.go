@@ -64,6 +64,10 @@ func TestAMissingEntryShows(t *testing.T) {
 	if got.Known || got.Gap == "" || got.Members != nil {
 		t.Errorf("%+v", got)
 	}
+	// Two are missing, one who left and one who came: the sizes fit at the end alone.
+	if got := trail.At([]string{"bob", "kim", "zoe"}, without, at(30)); got.Known || got.Members != nil {
+		t.Errorf("two that make up for each other: %+v", got)
+	}
 	if got := trail.At([]string{"bob"}, s, at(95)); got.Known {
 		t.Errorf("a list that is not the trail's: %+v", got)
 	}
