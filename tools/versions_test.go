@@ -30,44 +30,26 @@ func TestVersionOfAnUnknownNameIsAnError(t *testing.T) {
 	}
 }
 
-// The compose file cannot include versions.env, so it repeats three versions.
-func TestComposeUsesThePinnedVersions(t *testing.T) {
-	compose, err := os.ReadFile("../deploy/compose.yaml")
-	if err != nil {
-		t.Fatalf("read the compose file: %v", err)
-	}
-	for image, name := range map[string]string{
-		"apachepulsar/pulsar": "PULSAR_VERSION",
-		"mongo":               "MONGO_IMAGE_VERSION",
-		"redis":               "REDIS_IMAGE_VERSION",
-	} {
-		version, err := Version(name)
+// The compose file and the chart's development servers cannot include
+// versions.env, so they repeat three versions.
+func TestOthersUseThePinnedVersions(t *testing.T) {
+	for _, file := range []string{"deploy/compose.yaml", "charts/rollcall/values.yaml"} {
+		text, err := os.ReadFile("../" + file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := "image: " + image + ":" + version + "\n"; !strings.Contains(string(compose), want) {
-			t.Errorf("deploy/compose.yaml has no line %q", want)
-		}
-	}
-}
-
-// The chart's development servers are those that the tests know.
-func TestChartUsesThePinnedVersions(t *testing.T) {
-	values, err := os.ReadFile("../charts/rollcall/values.yaml")
-	if err != nil {
-		t.Fatalf("read the chart's values: %v", err)
-	}
-	for image, name := range map[string]string{
-		"apachepulsar/pulsar": "PULSAR_VERSION",
-		"mongo":               "MONGO_IMAGE_VERSION",
-		"redis":               "REDIS_IMAGE_VERSION",
-	} {
-		version, err := Version(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := "image: " + image + ":" + version + "\n"; !strings.Contains(string(values), want) {
-			t.Errorf("charts/rollcall/values.yaml has no line %q", want)
+		for image, name := range map[string]string{
+			"apachepulsar/pulsar": "PULSAR_VERSION",
+			"mongo":               "MONGO_IMAGE_VERSION",
+			"redis":               "REDIS_IMAGE_VERSION",
+		} {
+			version, err := Version(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := "image: " + image + ":" + version + "\n"; !strings.Contains(string(text), want) {
+				t.Errorf("%s has no line %q", file, want)
+			}
 		}
 	}
 }
