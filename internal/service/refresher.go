@@ -127,12 +127,10 @@ func (r *refresher) subscribe(ctx context.Context) error {
 		r.bus, err = pulsarbus.Open(ctx, options)
 		return err
 	})
-	if err == nil {
-		r.subscribed.Store(r.bus)
-	}
 	if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", r.cfg.Pulsar.Topic, err)
 	}
+	r.subscribed.Store(r.bus)
 	r.closers.add(r.bus.Close)
 	if err := r.joins.Publish(ctx); err != nil {
 		r.tel.Log.WarnContext(ctx, "siblings were not told of the join; keys move more slowly", "error", err)
