@@ -53,7 +53,10 @@ func newVendor(cfg config.Config, db *mongostore.Database, client redis.Universa
 		options.Store = store
 	}
 	tokens := wecom.NewTokens(endpoint, credentials{db}, options)
-	vendor := wecom.NewVendor(wecom.NewClient(endpoint, tokens), wecom.VendorOptions{AnswerGrace: min(cfg.WeCom.CallTimeout, cfg.Refresher.IntentMargin)})
+	vendor := wecom.NewVendor(wecom.NewClient(endpoint, tokens), wecom.VendorOptions{
+		AnswerGrace: min(cfg.WeCom.CallTimeout, cfg.Refresher.IntentMargin),
+		Open:        cfg.WeCom.BreakerOpen,
+	})
 	return vendor, func() { tokens.Close(); transport.CloseIdleConnections() }, nil
 }
 

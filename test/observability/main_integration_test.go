@@ -87,6 +87,7 @@ func scaled() []string {
 		"ROLLCALL_KEEPER_HEARTBEAT=200ms", // 2 s, as short as it may be
 		"ROLLCALL_REFRESHER_PARK_AFTER=2s", "ROLLCALL_BUDGET_DELAY=1s",
 		"ROLLCALL_REFRESHER_MAX_HOLD=1s",
+		"ROLLCALL_WECOM_BREAKER_OPEN=200ms", // calls are probed in every window of the rules
 		"ROLLCALL_KEEPER_WATCH=200ms",
 		"ROLLCALL_KEEPER_CENSUS=500ms",
 		"ROLLCALL_AUDIT_BOUND=20s", // 1 s would be less than a push takes
