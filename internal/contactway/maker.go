@@ -305,7 +305,7 @@ func firstList(facts roster.Facts, now time.Time) []string {
 	var users []string
 	for _, member := range facts.Code.Members {
 		staff, known := facts.Staff[member.Staff]
-		if known && !staff.Resigned && !now.Before(staff.QuarantinedUntil) && len(users) < roster.MaxListed {
+		if known && !staff.Resigned && !staff.Off.Active(now) && !now.Before(staff.QuarantinedUntil) && len(users) < roster.MaxListed {
 			users = append(users, member.Staff)
 		}
 	}

@@ -18,6 +18,11 @@ const (
 	RepublishLetter Action = "letter_republish" // a dead letter's event is published again
 	ReplaceLetter   Action = "letter_replace"   // another event is published in a dead letter's place
 	DiscardLetter   Action = "letter_discard"   // a dead letter is forgotten
+	Refresh         Action = "refresh"          // codes are recomputed
+	Hold            Action = "hold"             // lists at WeCom stay as they are
+	Suspend         Action = "suspend"          // a staff member leaves every list
+	Release         Action = "release"          // what was stopped goes on
+	SetLane         Action = "lane"             // codes are pushed at once, or now and then
 	GoLive          Action = "migrate_live"     // Rollcall writes a tenant's lists from now on
 	GoShadow        Action = "migrate_shadow"   // another system writes them from now on
 )

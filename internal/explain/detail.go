@@ -54,6 +54,8 @@ func (w witness) says(why reason.Reason) string {
 		return fmt.Sprintf("%d of %d additions in round %d", c.InRound[w.id], m.RoundLimit, c.Round)
 	case reason.AtCompanyLimit:
 		return fmt.Sprintf("%d of %d additions today, over all codes", w.staff.Added[w.today], w.facts.Tenant.DailyTotal)
+	case reason.TakenOff:
+		return stopped("taken off every list", w.staff.Off, w.loc)
 	case reason.Quarantined:
 		return "WeCom refuses him; he is tried again at " + w.staff.QuarantinedUntil.In(w.loc).Format(time.DateTime)
 	case reason.RemovedToday:
@@ -64,6 +66,15 @@ func (w witness) says(why reason.Reason) string {
 		return fmt.Sprintf("WeCom takes %d members", roster.MaxListed)
 	}
 	return ""
+}
+
+// stopped says since when, until when, by whom and why something was stopped.
+func stopped(what string, s roster.Stop, loc *time.Location) string {
+	until := "until it is released"
+	if !s.Until.IsZero() {
+		until = "until " + s.Until.In(loc).Format(time.DateTime)
+	}
+	return fmt.Sprintf("%s since %s, %s, by %s: %s", what, s.Since.In(loc).Format(time.DateTime), until, s.By, s.Why)
 }
 
 func (w witness) member() roster.Member {

@@ -152,6 +152,8 @@ func (x *Explanation) waits() []Wait {
 	code, record, tenant := x.Facts.Code, x.Record, x.Facts.Tenant
 	add(x.Finding.Shadowed, Wait{Cause: reason.Shadowed, Detail: "another system writes the list; Rollcall only notes what its own would be"})
 	add(!x.Finding.Hopeless() && code.ConfigID == "" && !code.Deleted, Wait{Cause: reason.Wayless, Detail: "the code has no contact way at WeCom yet"})
+	hold := x.Facts.Hold(x.At)
+	add(hold.Active(x.At), Wait{reason.OnHold, hold.Until, stopped("the list at WeCom stays as it is", hold, time.UTC)})
 	add(tenant.Suspension.Active(), Wait{reason.Suspended, tenant.Suspension.NextProbe, suspended(tenant.Suspension)})
 	add(x.Budget.BlockedUntil.After(x.At), Wait{reason.Blocked, x.Budget.BlockedUntil, "WeCom answered 45009 and refuses the tenant's calls until then"})
 	add(x.Budget.Slot.After(x.At), Wait{reason.Throttled, x.Budget.Slot, "a slot of the tenant's calls is booked for the code"})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
 // Due times of codes that only a change of their facts, or a person, can help.
@@ -15,10 +16,13 @@ const (
 	exhaustedDue = 10 * time.Minute // too many failures in a row
 )
 
-// turn is what the push has to wait for before it may ask for budget: the
-// failure's backoff, the lane, the circuit breaker.
+// turn is what the push has to wait for before it may ask for budget: an
+// operator's hold, the failure's backoff, the lane, the circuit breaker.
 func (a *attempt) turn() Outcome {
 	now := a.opts.Now()
+	if hold := a.facts.Hold(now); hold.Active(now) {
+		return a.onHold(hold, now)
+	}
 	if until := a.record.Failure.NotBefore; until.After(now) {
 		return a.wait(until, reason.Backoff)
 	}
@@ -31,6 +35,15 @@ func (a *attempt) turn() Outcome {
 		return a.wait(until, reason.BreakerOpen)
 	}
 	return nil
+}
+
+// onHold waits for the end of an operator's hold. One without an end is looked at
+// now and then; whoever releases it publishes.
+func (a *attempt) onHold(hold roster.Stop, now time.Time) Outcome {
+	if hold.Until.IsZero() {
+		return a.park(reason.OnHold, hold.By+": "+hold.Why, now.Add(hopelessDue))
+	}
+	return a.wait(hold.Until, reason.OnHold)
 }
 
 // wait is a hold, or a park when it is too long for one.

@@ -26,6 +26,7 @@ const (
 	AtRoundLimit    Reason = "at_round_limit"    // the same, per rotation round
 	AtCompanyLimit  Reason = "at_company_limit"  // company-wide daily total
 	Resigned        Reason = "resigned"          // left the company
+	TakenOff        Reason = "taken_off"         // an operator took him off every list
 	Quarantined     Reason = "quarantined"       // WeCom refused him
 	RemovedToday    Reason = "removed_today"     // marked as removed for the rest of the day
 	StaffMissing    Reason = "staff_missing"     // listed on the code, no such staff member
@@ -63,6 +64,7 @@ const (
 	Paced       Reason = "paced"        // the code ran several times just now; its next run takes in all events until then
 	Contended   Reason = "contended"    // another instance works on the code
 	Suspended   Reason = "suspended"    // the tenant's credentials do not work
+	OnHold      Reason = "on_hold"      // an operator keeps the list at WeCom as it is
 	Overflow    Reason = "overflow"     // too many codes held, or too long a wait
 	StoreDown   Reason = "store_down"   // MongoDB or Redis could not be asked
 	HandedBack  Reason = "handed_back"  // given back to the broker: a sibling joined or we stop

@@ -140,6 +140,12 @@ func (r *Registry) makeWay(ctx context.Context, ref push.Ref, way Way) (bool, er
 	return false, nil
 }
 
+// RecomputeCode is Recompute of one code.
+func (r *Registry) RecomputeCode(ctx context.Context, ref push.Ref, why string) (Outcome, error) {
+	place, err := r.announceCode(ctx, ref, why)
+	return Outcome{Published: place}, err
+}
+
 func sameCode(a, b roster.Code) bool {
 	policy := func(c roster.Code) roster.EmptyPolicy { return cmp.Or(c.OnEmpty, roster.KeepLast) }
 	return a.ConfigID == b.ConfigID && a.Family == b.Family && slices.Equal(a.Members, b.Members) &&

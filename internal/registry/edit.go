@@ -15,6 +15,7 @@ type TenantEdit struct {
 	MaxRemovalShare Change[float64]
 	Lane            Change[roster.LaneSwitch]
 	Mode            Change[roster.Mode] // a switch: it raises the term
+	Hold            Change[roster.Stop]
 }
 
 // Of returns the tenant after the edit.
@@ -27,6 +28,7 @@ func (e TenantEdit) Of(t roster.Tenant) roster.Tenant {
 	e.Whitelisted.apply(&t.Whitelisted)
 	e.MaxRemovalShare.apply(&t.MaxRemovalShare)
 	e.Lane.apply(&t.Lane)
+	e.Hold.apply(&t.Hold)
 	e.Mode.apply(&t.Mode)
 	if e.Mode.given {
 		t.Term++
@@ -40,6 +42,7 @@ type StaffEdit struct {
 	Schedule Change[*roster.Schedule] // nil: always on duty
 	Presence Change[roster.Presence]
 	Resigned Change[bool]
+	Off      Change[roster.Stop]
 	// Readmit ends a quarantine.
 	Readmit bool
 }
@@ -50,6 +53,7 @@ func (e StaffEdit) Of(s roster.Staff) roster.Staff {
 	e.Schedule.apply(&s.Schedule)
 	e.Presence.apply(&s.Presence)
 	e.Resigned.apply(&s.Resigned)
+	e.Off.apply(&s.Off)
 	if e.Readmit {
 		s.QuarantinedUntil = roster.Staff{}.QuarantinedUntil
 	}

@@ -87,6 +87,9 @@ type Facts interface {
 	PutCodes(ctx context.Context, tenant string, edits []CodeEdit) (taken []string, err error)
 	// ChangeCode is PutCodes of one that is there; ErrUnknownCode.
 	ChangeCode(ctx context.Context, tenant string, edit CodeEdit) error
+	// HoldCode writes an operator's hold on a code, which is no edit: the revision
+	// stays. The zero Stop ends it. ErrUnknownCode.
+	HoldCode(ctx context.Context, tenant, code string, hold roster.Stop) error
 
 	// ListStaff, ListCodes and ListCodesOf return a page each. The last one is
 	// of the codes on which a staff member may be listed: as a member, a

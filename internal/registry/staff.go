@@ -75,7 +75,7 @@ func (r *Registry) editStaff(ctx context.Context, out Outcome, tenant string, be
 }
 
 func sameStaff(a, b roster.Staff) bool {
-	return a.Resigned == b.Resigned && a.Presence == b.Presence && a.QuarantinedUntil.Equal(b.QuarantinedUntil) &&
+	return a.Resigned == b.Resigned && a.Presence == b.Presence && a.QuarantinedUntil.Equal(b.QuarantinedUntil) && a.Off == b.Off &&
 		sameSchedule(a.Schedule, b.Schedule)
 }
 

@@ -54,10 +54,10 @@ func (r *Registry) ChangeTenant(ctx context.Context, edit TenantEdit, why string
 	return r.PutTenant(ctx, edit, why)
 }
 
-// Recompute has every code of a tenant recomputed, for a reason that is not a
+// Recompute has every code of a scope recomputed, for a reason that is not a
 // fact of roster's.
-func (r *Registry) Recompute(ctx context.Context, tenant, why string) (Outcome, error) {
-	ticket, err := r.fanOut(ctx, fanout.Scope{Tenant: tenant}, why, r.newStamp())
+func (r *Registry) Recompute(ctx context.Context, scope fanout.Scope, why string) (Outcome, error) {
+	ticket, err := r.fanOut(ctx, scope, why, r.newStamp())
 	return Outcome{Published: ByFanOut, FanOut: ticket}, err
 }
 
@@ -74,7 +74,7 @@ func (r *Registry) tenantFanOut(ctx context.Context, out Outcome, tenant, why, s
 
 func sameTenant(a, b roster.Tenant) bool {
 	return zoneOf(a) == zoneOf(b) && a.DailyTotal == b.DailyTotal && slices.Equal(a.Fallback, b.Fallback) && a.Tier == b.Tier &&
-		a.Whitelisted == b.Whitelisted && a.Lane == b.Lane && a.Mode == b.Mode && a.MaxRemovalShare == b.MaxRemovalShare
+		a.Whitelisted == b.Whitelisted && a.Lane == b.Lane && a.Mode == b.Mode && a.MaxRemovalShare == b.MaxRemovalShare && a.Hold == b.Hold
 }
 
 // zoneOf returns the zone's name, the default's included.

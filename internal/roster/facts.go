@@ -53,6 +53,7 @@ type Code struct {
 	Lane      LaneSwitch // the operator's switch; "" follows the rules
 	Mode      Mode       // before the tenant's; Inherited follows it
 	Term      int64      // grows with every switch of Mode
+	Hold      Stop       // while active its list at WeCom stays as it is; no verdict depends on it
 	Deleted   bool
 
 	// Fields that an update at WeCom overwrites and that therefore travel
@@ -96,6 +97,9 @@ type Tenant struct {
 	// Suspension is Rollcall's own note that WeCom refuses the tenant's
 	// credentials. No verdict depends on it.
 	Suspension Suspension
+	// Hold, while active, leaves all lists at WeCom as they are. No verdict
+	// depends on it.
+	Hold Stop
 	// MaxRemovalShare is the largest share (0..1] of a list that one push may
 	// remove without a reason in the facts; 0 is the default of 0.5, 1 switches
 	// the guard off.
@@ -135,6 +139,7 @@ type Staff struct {
 	Schedule *Schedule // nil: always on duty
 	// QuarantinedUntil is in the future while WeCom refuses this member.
 	QuarantinedUntil time.Time
+	Off              Stop        // an operator took him off every list
 	RemovedOn        Day         // the day for which he is marked as removed; "" is none
 	Added            map[Day]int // company-wide additions by day
 }

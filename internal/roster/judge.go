@@ -49,6 +49,11 @@ func (d *decider) company(s *Staff, known bool) reason.Reason {
 		return reason.StaffMissing
 	case s.Resigned:
 		return reason.Resigned
+	case s.Off.Active(d.now):
+		if !s.Off.Until.IsZero() {
+			d.changesAt(s.Off.Until)
+		}
+		return reason.TakenOff
 	case s.QuarantinedUntil.After(d.now):
 		d.changesAt(s.QuarantinedUntil)
 		return reason.Quarantined

@@ -125,6 +125,8 @@ func plainReading(w world, m roster.Member) reason.Reason {
 		return reason.StaffMissing
 	case s.Resigned:
 		return reason.Resigned
+	case !s.Off.Since.IsZero() && (s.Off.Until.IsZero() || w.Now.Before(s.Off.Until)):
+		return reason.TakenOff
 	case w.Now.Before(s.QuarantinedUntil):
 		return reason.Quarantined
 	case s.RemovedOn == today:

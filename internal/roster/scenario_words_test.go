@@ -181,6 +181,11 @@ func (s *stage) staff(words []string) error {
 				p.RemovedOn = roster.Day(value)
 			case "quarantined":
 				p.QuarantinedUntil, err = parseTime(value)
+			case "off": // off=2026-03-02T11:00, or off without an end
+				p.Off = roster.Stop{Since: s.now, By: "ann", Why: "he is ill"}
+				if value != "" {
+					p.Off.Until, err = parseTime(value)
+				}
 			case "added": // added=20260302:5
 				var n int
 				var day roster.Day

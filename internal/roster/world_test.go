@@ -158,6 +158,12 @@ func drawStaff(t *rapid.T, id string, now time.Time, today, yesterday roster.Day
 	if rarely("quarantined") {
 		s.QuarantinedUntil = onGrid(now).Add(time.Duration(draw(t, rapid.IntRange(-4, 60), "until")) * grid)
 	}
+	if rarely("taken off") {
+		s.Off = roster.Stop{Since: now}
+		if n := draw(t, rapid.IntRange(-4, 60), "off until"); n < 50 {
+			s.Off.Until = onGrid(now).Add(time.Duration(n) * grid)
+		}
+	}
 	if draw(t, rapid.IntRange(0, 2), "has a schedule") > 0 {
 		s.Schedule = drawSchedule(t, now, rapid.Just(30))
 	}

@@ -66,6 +66,7 @@ var forbidden = []edge{
 	{folder: "internal/explain", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/fanout", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/ident", imported: "./pkg/refresh"},
+	{folder: "internal/intervene", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/letters", imported: "./internal/adapter/pulsarbus"},
 	{folder: "internal/notify", imported: "./internal/adapter/grouprobot"},
 	{folder: "internal/preflight", imported: "net/http"},

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/notify"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
@@ -96,7 +97,7 @@ func (a *API) putCredentials(ctx context.Context, r *request) (answer, error) {
 		return answer{}, err
 	}
 	// If the old ones were refused, nothing was pushed since.
-	out, err := a.o.Registry.Recompute(ctx, r.tenant(), "credentials_changed")
+	out, err := a.o.Registry.Recompute(ctx, fanout.Scope{Tenant: r.tenant()}, "credentials_changed")
 	if err != nil {
 		return answer{}, err
 	}

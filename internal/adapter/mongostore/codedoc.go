@@ -27,6 +27,7 @@ type codeDoc struct {
 	Remark     string      `bson:"remark,omitempty"`
 	State      string      `bson:"state,omitempty"`
 	SkipVerify bool        `bson:"skip_verify,omitempty"`
+	Hold       stopDoc     `bson:"hold,omitempty"` // an operator's
 }
 
 type memberDoc struct {
@@ -69,6 +70,7 @@ func (d codeDoc) code() roster.Code {
 		Remark:     d.Remark,
 		State:      d.State,
 		SkipVerify: d.SkipVerify,
+		Hold:       d.Hold.stop(),
 	}
 }
 

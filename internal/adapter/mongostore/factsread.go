@@ -37,9 +37,9 @@ type shownCodeDoc struct {
 }
 
 var (
-	shownTenantFields = fields(tenantFields, suspensionField, unannounced)
-	shownStaffFields  = fields(staffFields, "quarantined_why", unannounced)
-	shownCodeFields   = fields(codeFields, "qr_code", "deleted_at")
+	shownTenantFields = fields(tenantFields, suspensionField, holdField, unannounced)
+	shownStaffFields  = fields(staffFields, offField, "quarantined_why", unannounced)
+	shownCodeFields   = fields(codeFields, holdField, "qr_code", "deleted_at")
 )
 
 func (d shownStaffDoc) shown() (registry.Staff, error) {

@@ -94,13 +94,13 @@ func (s *Store) read(ctx context.Context, into *reading, wave ...reader) error {
 }
 
 func (s *Store) readCode(ctx context.Context, into *reading) error {
-	doc, found, err := findOne[codeDoc](ctx, s.codes, into.ref.Code, fields(codeFields))
+	doc, found, err := findOne[codeDoc](ctx, s.codes, into.ref.Code, fields(codeFields, holdField))
 	into.facts.Code, into.hasCode = doc.code(), found
 	return err
 }
 
 func (s *Store) readTenant(ctx context.Context, into *reading) error {
-	doc, found, err := findOne[tenantDoc](ctx, s.tenants, into.ref.Tenant, fields(tenantFields, suspensionField))
+	doc, found, err := findOne[tenantDoc](ctx, s.tenants, into.ref.Tenant, fields(tenantFields, suspensionField, holdField))
 	into.facts.Tenant, into.hasTenant = doc.tenant(), found
 	return err
 }
@@ -127,7 +127,7 @@ func (s *Store) readStaff(ctx context.Context, into *reading) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	projection := fields(staffFields, dayFields("added", into.days)...)
+	projection := fields(staffFields, append(dayFields("added", into.days), offField)...)
 	cursor, err := s.staff.Find(ctx,
 		bson.D{kv("_id", bson.D{kv("$in", ids)})},
 		options.Find().SetProjection(projection).SetBatchSize(int32(len(ids)+1)))

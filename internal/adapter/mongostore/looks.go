@@ -56,7 +56,7 @@ func (l *Looks) Page(ctx context.Context, after string, limit int) ([]audit.Look
 	if after != "" {
 		filter = bson.D{kv("_id", bson.D{kv("$gt", after)})}
 	}
-	opts := page(limit).SetSort(bson.D{kv("_id", 1)}).SetProjection(fields(codeFields))
+	opts := page(limit).SetSort(bson.D{kv("_id", 1)}).SetProjection(fields(codeFields, holdField))
 	raws, err := findRaw(ctx, l.codes, filter, opts)
 	if err != nil {
 		return nil, fmt.Errorf("read codes after %q: %w", after, err)
@@ -74,7 +74,7 @@ func (l *Looks) Of(ctx context.Context, refs []push.Ref) ([]audit.Look, error) {
 	for i, ref := range refs {
 		ids[i] = ref.Code
 	}
-	raws, err := findByIDs(ctx, l.codes, ids, fields(codeFields))
+	raws, err := findByIDs(ctx, l.codes, ids, fields(codeFields, holdField))
 	if err != nil {
 		return nil, fmt.Errorf("read %d codes: %w", len(refs), err)
 	}
@@ -127,7 +127,7 @@ func (l *Looks) complete(ctx context.Context, looks []audit.Look) error {
 		{&counters, l.counters, codes, fields(countersFields, dayFields("days", days)...)},
 		{&records, l.records, refs, nil},
 		{&dirty, l.dirty, refs, fields([]string{"_id"})},
-		{&tenantDocs, l.tenants, tenants, fields(tenantFields, suspensionField)},
+		{&tenantDocs, l.tenants, tenants, fields(tenantFields, suspensionField, holdField)},
 	} {
 		group.Go(func() (err error) {
 			*one.into, err = findByIDs(groupCtx, one.from, one.ids, one.projection)
@@ -220,7 +220,7 @@ func (l *Looks) fillStaff(ctx context.Context, looks []audit.Look, days [3]roste
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	staff, wrong := map[string]roster.Staff{}, map[string]error{}
-	projection := fields(staffFields, dayFields("added", days)...)
+	projection := fields(staffFields, append(dayFields("added", days), offField)...)
 	for some := range slices.Chunk(ids, staffAtOnce) {
 		raws, err := findByIDs(ctx, l.staff, some, projection)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/rollcall-dev/rollcall/internal/registry"
+	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
 // Registry is the API's view of the facts: every write names the fields that it
@@ -52,7 +53,7 @@ func (r *Registry) EditTenant(ctx context.Context, edit registry.TenantEdit, sta
 	set = given(set, "max_removal_share", edit.MaxRemovalShare)
 	set = given(set, "lane", edit.Lane)
 	set = given(set, "mode", edit.Mode)
-	update := bson.D{kv("$set", set)}
+	update := stopped(bson.D{kv("$set", set)}, holdField, edit.Hold)
 	if _, switched := edit.Mode.Value(); switched {
 		update = append(update, kv("$inc", newTerm))
 	}
@@ -118,7 +119,7 @@ func staffUpdate(edit registry.StaffEdit, stamp string) bson.D {
 	if edit.Readmit {
 		unset = append(unset, quarantined...)
 	}
-	return merge(merge(nil, "$set", set), "$unset", unset)
+	return stopped(merge(merge(nil, "$set", set), "$unset", unset), offField, edit.Off)
 }
 
 // TenantAnnounced clears the stamp of a tenant where it is still the same.
@@ -205,6 +206,18 @@ func (r *Registry) ChangeCode(ctx context.Context, tenant string, edit registry.
 	}
 	if err != nil {
 		return fmt.Errorf("change code %s: %w", edit.Code, err)
+	}
+	return nil
+}
+
+// HoldCode writes an operator's hold; registry.ErrUnknownCode.
+func (r *Registry) HoldCode(ctx context.Context, tenant, code string, hold roster.Stop) error {
+	found, err := updateIf(ctx, r.codes, ofTenant(tenant, code), stopped(nil, holdField, registry.To(hold)))
+	if err == nil && !found {
+		err = registry.ErrUnknownCode
+	}
+	if err != nil {
+		return fmt.Errorf("hold code %s: %w", code, err)
 	}
 	return nil
 }

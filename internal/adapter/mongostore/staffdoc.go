@@ -15,6 +15,7 @@ type staffDoc struct {
 	Presence         string         `bson:"presence,omitempty"`
 	Schedule         *scheduleDoc   `bson:"schedule,omitempty"`
 	QuarantinedUntil time.Time      `bson:"quarantined_until,omitempty"`
+	Off              stopDoc        `bson:"taken_off,omitempty"` // an operator's
 	RemovedOn        string         `bson:"removed_on,omitempty"`
 	Added            map[string]int `bson:"added,omitempty"` // by day
 }
@@ -40,6 +41,7 @@ func (d staffDoc) staff() (roster.Staff, error) {
 		Resigned:         d.Resigned,
 		Presence:         roster.Presence(d.Presence),
 		QuarantinedUntil: utc(d.QuarantinedUntil),
+		Off:              d.Off.stop(),
 		RemovedOn:        roster.Day(d.RemovedOn),
 	}
 	if len(d.Added) > 0 {

@@ -20,6 +20,7 @@ type tenantDoc struct {
 	Term            int64    `bson:"term,omitempty"`
 	// Suspension is Rollcall's own; producers leave it alone.
 	Suspension suspensionDoc `bson:"suspension,omitempty"`
+	Hold       stopDoc       `bson:"hold,omitempty"` // an operator's
 }
 
 type suspensionDoc struct {
@@ -48,6 +49,7 @@ func (d tenantDoc) tenant() roster.Tenant {
 		Mode:            roster.Mode(d.Mode),
 		Term:            d.Term,
 		Suspension:      d.Suspension.suspension(),
+		Hold:            d.Hold.stop(),
 	}
 }
 

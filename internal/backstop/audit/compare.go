@@ -164,6 +164,8 @@ func waits(kind reason.Reason, look Look, verdict roster.Verdict, now time.Time)
 		return reason.Unsettled
 	case record.Failure.NotBefore.After(now):
 		return reason.Backoff
+	case look.Facts.Hold(now).Active(now):
+		return reason.OnHold
 	case look.Facts.Tenant.Suspension.Active():
 		return reason.Suspended
 	case look.Booked:

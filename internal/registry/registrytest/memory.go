@@ -266,6 +266,22 @@ func (m *Memory) ChangeCode(_ context.Context, tenant string, edit registry.Code
 	return nil
 }
 
+// HoldCode writes or ends an operator's hold.
+func (m *Memory) HoldCode(_ context.Context, tenant, code string, hold roster.Stop) error {
+	end, err := m.begin()
+	if err != nil {
+		return err
+	}
+	defer end()
+	one, there := m.codes[code]
+	if !there || one.Tenant != tenant {
+		return registry.ErrUnknownCode
+	}
+	one.Hold = hold
+	m.codes[code] = one
+	return nil
+}
+
 func (m *Memory) editCode(before registry.Code, edit registry.CodeEdit) {
 	after := before
 	after.Code = edit.Of(before.Code)

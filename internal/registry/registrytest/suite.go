@@ -27,6 +27,7 @@ var factsTests = map[string]factsTest{
 	"staff are made, changed and read":                     staffPut,
 	"a change of a staff member who is not there":          staffUnknown,
 	"a schedule is removed, a quarantine ended":            staffRemovals,
+	"what operators stop is kept until they release it":    stops,
 	"staff of tenants with like names stay apart":          staffApart,
 	"a code is made, changed and read":                     codePut,
 	"a code of another tenant is not written":              codeTaken,
