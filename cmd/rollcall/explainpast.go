@@ -20,15 +20,23 @@ func instant(text string, now time.Time, zone *time.Location) (time.Time, error)
 	if ago, err := time.ParseDuration(text); err == nil && ago > 0 {
 		return now.Add(-ago), nil
 	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
+	if at, ok := clockTime(text, zone); ok {
 		return at, nil
+	}
+	return time.Time{}, fmt.Errorf("--at %q is no time; want one like 2026-11-30T10:20:00+08:00, \"2026-11-30 10:20\" (the clock of %s), or how long ago: 90m", text, zone)
+}
+
+// clockTime reads a time with its zone, or a wall clock in a zone.
+func clockTime(text string, zone *time.Location) (time.Time, bool) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, true
 	}
 	for _, layout := range []string{time.DateTime, "2006-01-02 15:04"} {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return at, nil
+			return at, true
 		}
 	}
-	return time.Time{}, fmt.Errorf("--at %q is no time; want one like 2026-11-30T10:20:00+08:00, \"2026-11-30 10:20\" (the clock of %s), or how long ago: 90m", text, zone)
+	return time.Time{}, false
 }
 
 // explainPast answers about an instant.

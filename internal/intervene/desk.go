@@ -58,7 +58,7 @@ func (d Desk) Carry(ctx context.Context, o Order) (Done, error) {
 	if len(done.Harm) > 0 && !o.Insist {
 		return done, &HarmError{done.Harm}
 	}
-	taken := decision.New(o.By, o.Action, o.Subject.String(), d.Now())
+	taken := decision.New(o.By, o.Action, o.String(), d.Now())
 	taken.Tenant, taken.Reason, taken.Detail = o.Tenant, o.Why, o.detail()
 	if o.Kind == Code {
 		taken.Code = o.ID
@@ -88,7 +88,7 @@ func (o Order) detail() string {
 	return ""
 }
 
-func (d Desk) act(ctx context.Context, o Order, about about, done *Done) error {
+func (d Desk) act(ctx context.Context, o Order, about *about, done *Done) error {
 	if o.Repush {
 		if err := d.distrust(ctx, o, about, done); err != nil {
 			return fmt.Errorf("after %d lists: %w", done.Repushed, err)
@@ -100,7 +100,7 @@ func (d Desk) act(ctx context.Context, o Order, about about, done *Done) error {
 }
 
 // write stores the order's fact, if it is one, and has the codes recomputed.
-func (d Desk) write(ctx context.Context, o Order, about about) (registry.Outcome, error) {
+func (d Desk) write(ctx context.Context, o Order, about *about) (registry.Outcome, error) {
 	why := "operator_" + string(o.Action)
 	switch o.Kind {
 	case Code:
@@ -112,8 +112,8 @@ func (d Desk) write(ctx context.Context, o Order, about about) (registry.Outcome
 	return d.writeTenant(ctx, o, about, why)
 }
 
-func (d Desk) writeCode(ctx context.Context, o Order, about about, why string) (registry.Outcome, error) {
-	switch o.Action {
+func (d Desk) writeCode(ctx context.Context, o Order, about *about, why string) (registry.Outcome, error) {
+	switch o.Action { //nolint:exhaustive // of the actions these are orders about a code; the others recompute it
 	case decision.Hold:
 		return registry.Outcome{Changed: true, Published: registry.Nowhere}, d.Registry.Facts().HoldCode(ctx, o.Tenant, o.ID, o.stop(d.Now()))
 	case decision.Release:
@@ -144,7 +144,7 @@ func (d Desk) writeStaff(ctx context.Context, o Order, why string) (registry.Out
 	return d.Registry.ChangeStaff(ctx, o.Tenant, edit, why)
 }
 
-func (d Desk) writeTenant(ctx context.Context, o Order, about about, why string) (registry.Outcome, error) {
+func (d Desk) writeTenant(ctx context.Context, o Order, about *about, why string) (registry.Outcome, error) {
 	edit := registry.TenantEdit{Tenant: o.Tenant}
 	switch o.Action {
 	case decision.Hold:

@@ -40,25 +40,20 @@ func (a *about) leads(to Point)    { a.weighed.Effect = append(a.weighed.Effect,
 func (a *about) against(say Point) { a.weighed.Harm = append(a.weighed.Harm, say) }
 
 // look reads what an order is about, and weighs it.
-func (d Desk) look(ctx context.Context, o Order) (about, error) {
-	var a about
+func (d Desk) look(ctx context.Context, o Order) (*about, error) {
+	a := &about{}
 	if err := o.check(d.Now()); err != nil {
 		return a, err
 	}
-	if err := d.read(ctx, o.Subject, &a); err != nil {
+	if err := d.read(ctx, o.Subject, a); err != nil {
 		return a, err
 	}
-	switch o.Action {
-	case decision.Hold:
-		return a, d.weighHold(ctx, o, &a)
-	case decision.Suspend:
-		return a, d.weighSuspend(ctx, o, &a)
-	case decision.Release:
-		return a, d.weighRelease(ctx, o, &a)
-	case decision.SetLane:
-		return a, d.weighLane(ctx, o, &a)
-	}
-	return a, d.weighRefresh(ctx, o, &a)
+	weigh := map[decision.Action]func(context.Context, Order, *about) error{
+		decision.Refresh: d.weighRefresh, decision.Hold: d.weighHold, decision.Suspend: d.weighSuspend,
+		decision.Release: d.weighRelease, decision.SetLane: d.weighLane,
+	}[o.Action]
+	err := weigh(ctx, o, a)
+	return a, err
 }
 
 // read finds the subject; the registry's errors say that it is not there.

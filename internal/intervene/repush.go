@@ -20,7 +20,7 @@ const contended = 5
 // refresh pushes. It is a push that was announced and has no outcome, which is
 // what the protocol makes of such a record, and what the keeper brings back if
 // nobody else does.
-func (d Desk) distrust(ctx context.Context, o Order, about about, done *Done) error {
+func (d Desk) distrust(ctx context.Context, o Order, about *about, done *Done) error {
 	if o.Kind == Code {
 		return d.distrustOne(ctx, o, o.ref(), done)
 	}

@@ -72,7 +72,7 @@ type Question struct {
 // Explain explains a code. One that is not there is push.ErrUnknownCode, another
 // tenant's push.ErrWrongTenant.
 func (e *Explainer) Explain(ctx context.Context, q Question) (explain.Explanation, error) {
-	ref, err := e.find(ctx, q.Code)
+	ref, err := findCode(ctx, e.db.Store(), q.Code)
 	if err != nil {
 		return explain.Explanation{}, err
 	}
@@ -86,13 +86,14 @@ func (e *Explainer) Explain(ctx context.Context, q Question) (explain.Explanatio
 	return explain.Of(evidence, laneRules(e.cfg), time.Now()), nil
 }
 
-// find reads whose a code is; its ID is unique over all tenants.
-func (e *Explainer) find(ctx context.Context, name string) (push.Ref, error) {
+// findCode reads whose a code is that is named "tenant/code" or by its ID, which is
+// unique over all tenants.
+func findCode(ctx context.Context, store *mongostore.Store, name string) (push.Ref, error) {
 	tenant, code, both := strings.Cut(name, "/")
 	if !both {
 		tenant, code = "", name
 	}
-	owner, err := e.db.Store().TenantOf(ctx, code)
+	owner, err := store.TenantOf(ctx, code)
 	if err != nil {
 		return push.Ref{}, err
 	}

@@ -49,7 +49,8 @@ func (r *refresher) observe() (stop func(context.Context) error, err error) {
 	return func(context.Context) error { return errors.Join(stopBacklog(), stopBroker(), stopLoad()) }, nil
 }
 
-// observedVendor counts the calls by what became of them.
+// observedVendor counts the calls by what became of them. What a circuit breaker
+// stopped was none: counted beside the others it would hide how many of them fail.
 type observedVendor struct {
 	push.Vendor
 	metrics *metrics.Refresher
@@ -61,6 +62,9 @@ func (v observedVendor) Update(ctx context.Context, call push.Call) error {
 	var failed *push.CallError
 	if errors.As(err, &failed) {
 		class = push.Classify(failed)
+		if class == reason.BreakerOpen {
+			return err
+		}
 		answer = metrics.Refused
 		if failed.Unknown {
 			answer = metrics.Unknown

@@ -75,8 +75,9 @@ func TestCallsAreCountedByWhatBecameOfThem(t *testing.T) {
 	}
 	v := observedVendor{&scripted{script: []error{
 		nil, &push.CallError{Op: "update_contact_way", ErrCode: 40003}, &push.CallError{Op: "update_contact_way", Unknown: true},
+		&push.CallError{Op: "update_contact_way", Class: reason.BreakerOpen},
 	}}, m}
-	for range 3 {
+	for range 4 {
 		err := v.Update(context.Background(), push.Call{})
 		if call := (*push.CallError)(nil); err != nil && !errors.As(err, &call) {
 			t.Errorf("the error %v lost its type", err)
@@ -87,5 +88,8 @@ func TestCallsAreCountedByWhatBecameOfThem(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+	if n := strings.Count(got, "rollcall.pushes{"); n != 3 {
+		t.Errorf("%d kinds of ends; a call that the breaker stopped is none:\n%s", n, got)
 	}
 }

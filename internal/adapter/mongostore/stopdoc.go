@@ -23,6 +23,9 @@ type stopDoc struct {
 	Why   string    `bson:"why"`
 }
 
+// IsZero has the encoder leave out what is not stopped.
+func (d stopDoc) IsZero() bool { return d.Since.IsZero() }
+
 func (d stopDoc) stop() roster.Stop {
 	s := roster.Stop(d)
 	s.Since, s.Until = utc(s.Since), utc(s.Until)

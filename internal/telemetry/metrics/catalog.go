@@ -60,7 +60,7 @@ var (
 
 	waits = []reason.Reason{
 		reason.Throttled, reason.Blocked, reason.SlowLane, reason.Backoff, reason.BreakerOpen, reason.Unsettled,
-		reason.Paced, reason.Contended, reason.Suspended, reason.Overflow, reason.StoreDown, reason.HandedBack, reason.Unpublished,
+		reason.Paced, reason.Contended, reason.Suspended, reason.OnHold, reason.Overflow, reason.StoreDown, reason.HandedBack, reason.Unpublished,
 	}
 	failures = []reason.Reason{
 		reason.Transient, reason.Gone, reason.BadMember, reason.Credentials, reason.UnknownError, reason.Panicked,
