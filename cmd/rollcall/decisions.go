@@ -18,7 +18,7 @@ func newDecisionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "decisions",
 		GroupID: groupOperator,
-		Short:   "List what operators decided about dirty codes and dead letters",
+		Short:   "List what operators decided: dirty codes, dead letters, holds, lanes",
 		Long: `Lists what operators decided, the newest first. A decision is recorded before it is
 acted upon. One that is "begun" for longer than a moment belongs to a command that
 was cut off: its code or letter shows whether it took effect, and it may be repeated.
