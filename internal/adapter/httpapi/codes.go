@@ -58,6 +58,7 @@ type codeState struct {
 	UpdatedAt *time.Time `json:"updated_at,omitempty"`
 	Retired   bool       `json:"retired"`
 	RetiredAt *time.Time `json:"retired_at,omitempty"`
+	Hold      *stopBody  `json:"hold,omitempty"`
 }
 
 func (f codeFacts) edit(id string) registry.CodeEdit {
@@ -100,7 +101,7 @@ func codeBodyOf(c registry.Code) codeBody {
 		},
 		State: codeState{
 			QRCode: c.QRCode, Lane: laneWord(c.Lane), Mode: modeWord(c.Mode), Revision: c.Revision, CreatedAt: instant(c.CreatedAt),
-			UpdatedAt: instant(c.UpdatedAt), Retired: c.Deleted, RetiredAt: instant(c.DeletedAt),
+			UpdatedAt: instant(c.UpdatedAt), Retired: c.Deleted, RetiredAt: instant(c.DeletedAt), Hold: stopBodyOf(c.Hold),
 		},
 	}
 }

@@ -154,13 +154,22 @@ func TestADescriptionLeavesTheRestAlone(t *testing.T) {
 func TestWhatRollcallWritesIsShown(t *testing.T) {
 	r := newRig(t)
 	until := noon.Add(time.Hour)
+	stop := roster.Stop{Since: noon, Until: until, By: "ann", Why: "incident 42"}
 	r.facts.Seed(
-		registry.Tenant{Tenant: roster.Tenant{ID: "acme", Suspension: roster.Suspension{Since: noon, NextProbe: until, Probes: 2, Detail: "40001"}}},
-		[]registry.Staff{{Staff: roster.Staff{ID: "li.na", QuarantinedUntil: until, RemovedOn: "20261130"}, QuarantinedWhy: "errcode 60111"}},
-		[]registry.Code{{Code: roster.Code{ID: "c-2", Family: roster.Native, Deleted: true, CreatedAt: noon}, QRCode: "https://wework.qpic.cn/x", DeletedAt: until}})
+		registry.Tenant{Tenant: roster.Tenant{ID: "acme", Hold: stop, Suspension: roster.Suspension{Since: noon, NextProbe: until, Probes: 2, Detail: "40001"}}},
+		[]registry.Staff{{Staff: roster.Staff{ID: "li.na", QuarantinedUntil: until, RemovedOn: "20261130"}, QuarantinedWhy: "errcode 60111"}, {Staff: roster.Staff{ID: "wang", Off: stop}}},
+		[]registry.Code{{Code: roster.Code{ID: "c-2", Family: roster.Native, Deleted: true, CreatedAt: noon, Hold: roster.Stop{Since: noon, By: "ann", Why: "x"}}, QRCode: "https://wework.qpic.cn/x", DeletedAt: until}})
 	tenant := into[shown](t, r.want(t, get(acme), 200))
 	if s, _ := tenant.State["suspension"].(map[string]any); s["detail"] != "40001" || s["probes"] != 2.0 {
 		t.Errorf("suspension: %v", tenant.State)
+	}
+	stopped := map[string]any{"since": "2026-11-30T12:00:00Z", "until": "2026-11-30T13:00:00Z", "by": "ann", "why": "incident 42"}
+	if diff := cmp.Diff(stopped, tenant.State["hold"]); diff != "" {
+		t.Errorf("the tenant's hold (-want +got):\n%s", diff)
+	}
+	off := into[shown](t, r.want(t, get(acme+"/staff/wang"), 200))
+	if diff := cmp.Diff(stopped, off.State["taken_off"]); diff != "" {
+		t.Errorf("taken off (-want +got):\n%s", diff)
 	}
 	staff := into[shown](t, r.want(t, get(acme+"/staff/li.na"), 200))
 	want := map[string]any{"quarantined_until": "2026-11-30T13:00:00Z", "quarantined_why": "errcode 60111", "removed_on": "20261130"}
@@ -170,6 +179,9 @@ func TestWhatRollcallWritesIsShown(t *testing.T) {
 	code := into[shown](t, r.want(t, get(acme+"/codes/c-2"), 200))
 	if code.State["retired"] != true || code.State["retired_at"] != "2026-11-30T13:00:00Z" || code.State["qr_code"] != "https://wework.qpic.cn/x" {
 		t.Errorf("code: %v", code.State)
+	}
+	if diff := cmp.Diff(map[string]any{"since": "2026-11-30T12:00:00Z", "by": "ann", "why": "x"}, code.State["hold"]); diff != "" {
+		t.Errorf("the code's hold (-want +got):\n%s", diff)
 	}
 	r.want(t, del(acme+"/staff/li.na/quarantine"), 200)
 	staff = into[shown](t, r.want(t, get(acme+"/staff/li.na"), 200))

@@ -28,6 +28,7 @@ type staffBody struct {
 type staffState struct {
 	QuarantinedUntil *time.Time `json:"quarantined_until,omitempty"`
 	QuarantinedWhy   string     `json:"quarantined_why,omitempty"`
+	TakenOff         *stopBody  `json:"taken_off,omitempty"`
 	RemovedOn        string     `json:"removed_on,omitempty"`
 }
 
@@ -55,7 +56,7 @@ func staffBodyOf(s registry.Staff) staffBody {
 	body := staffBody{
 		Staff: s.ID,
 		Facts: staffFacts{Schedule: scheduleBodyOf(s.Schedule), Presence: &presence, Resigned: &s.Resigned},
-		State: staffState{RemovedOn: string(s.RemovedOn)},
+		State: staffState{TakenOff: stopBodyOf(s.Off), RemovedOn: string(s.RemovedOn)},
 	}
 	if !s.QuarantinedUntil.IsZero() {
 		body.State.QuarantinedUntil, body.State.QuarantinedWhy = &s.QuarantinedUntil, s.QuarantinedWhy

@@ -30,6 +30,7 @@ type tenantState struct {
 	Lane       string          `json:"lane"`
 	Mode       string          `json:"mode"`
 	Suspension *suspensionBody `json:"suspension,omitempty"`
+	Hold       *stopBody       `json:"hold,omitempty"`
 }
 
 type suspensionBody struct {
@@ -79,7 +80,7 @@ func tenantBodyOf(t registry.Tenant) tenantBody {
 			TimeZone: t.TimeZone, DailyTotal: t.DailyTotal, Fallback: orEmpty(t.Fallback), Tier: t.Tier,
 			Whitelisted: t.Whitelisted, MaxRemovalShare: t.MaxRemovalShare,
 		},
-		State: tenantState{Lane: laneWord(t.Lane), Mode: modeWord(t.Mode)},
+		State: tenantState{Lane: laneWord(t.Lane), Mode: modeWord(t.Mode), Hold: stopBodyOf(t.Hold)},
 	}
 	if t.Suspension.Active() {
 		s := suspensionBody(t.Suspension)
