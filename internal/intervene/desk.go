@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/decision"
+	"github.com/rollcall-dev/rollcall/internal/dirty"
 	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
@@ -21,11 +23,19 @@ type Records interface {
 	Resume(ctx context.Context, tenant string, seen time.Time) error
 }
 
+// Dirty is the dirty set, as far as a release goes into it. dirty.Set is one.
+type Dirty interface {
+	Get(ctx context.Context, ref push.Ref) (dirty.Seen, bool, error)
+	OfReason(ctx context.Context, tenant string, why reason.Reason, limit int) ([]dirty.Seen, error)
+	DueNow(ctx context.Context, seen dirty.Seen, now time.Time) (bool, error)
+}
+
 // Desk is where orders are weighed and carried out. All fields are required. It is
 // safe for concurrent use.
 type Desk struct {
 	Registry *registry.Registry
 	Records  Records
+	Dirty    Dirty
 	Book     decision.Book
 	Rules    roster.LaneRules
 	Rate     float64 // calls a second of a tenant's pace
@@ -96,7 +106,41 @@ func (d Desk) act(ctx context.Context, o Order, about *about, done *Done) error 
 	}
 	out, err := d.write(ctx, o, about)
 	done.Published, done.FanOut = out.Published, out.FanOut
-	return err
+	if err != nil || o.Action != decision.Release {
+		return err
+	}
+	return d.wake(ctx, o)
+}
+
+// wake makes due now what waits in the dirty set for the end of a hold, so that it
+// does not stand there for an hour when its list has been right for long. Of a
+// tenant with more codes than dirty.MostAtOnce the rest does.
+func (d Desk) wake(ctx context.Context, o Order) error {
+	entries, err := d.waiting(ctx, o)
+	if err != nil {
+		return fmt.Errorf("it is released; find what waits in the dirty set: %w", err)
+	}
+	for _, seen := range entries {
+		if _, err := d.Dirty.DueNow(ctx, seen, d.Now()); err != nil { // false: it has changed, and somebody else is at it
+			return fmt.Errorf("it is released; make code %s due in the dirty set: %w", seen.Code, err)
+		}
+	}
+	return nil
+}
+
+func (d Desk) waiting(ctx context.Context, o Order) ([]dirty.Seen, error) {
+	switch o.Kind {
+	case Tenant:
+		return d.Dirty.OfReason(ctx, o.Tenant, reason.OnHold, dirty.MostAtOnce)
+	case Code:
+		seen, there, err := d.Dirty.Get(ctx, o.ref())
+		if err != nil || !there {
+			return nil, err
+		}
+		return []dirty.Seen{seen}, nil
+	case Staff:
+	}
+	return nil, nil
 }
 
 // write stores the order's fact, if it is one, and has the codes recomputed.

@@ -13,10 +13,12 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/decision"
 	"github.com/rollcall-dev/rollcall/internal/decision/decisiontest"
+	"github.com/rollcall-dev/rollcall/internal/dirty"
 	"github.com/rollcall-dev/rollcall/internal/fanout"
 	"github.com/rollcall-dev/rollcall/internal/intervene"
 	"github.com/rollcall-dev/rollcall/internal/publish"
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/registry"
 	"github.com/rollcall-dev/rollcall/internal/registry/registrytest"
 	"github.com/rollcall-dev/rollcall/internal/roster"
@@ -218,6 +220,27 @@ func TestReleaseEndsWhatRefusalsStopped(t *testing.T) {
 	}
 }
 
+// What waits in the dirty set for the end of a hold comes back with its release.
+func TestReleaseWakesTheDirtySet(t *testing.T) {
+	r := newRig(t)
+	r.dirty = []dirty.Seen{
+		{Ref: push.Ref{Tenant: "acme", Code: "spring"}, About: "on_hold"},
+		{Ref: push.Ref{Tenant: "acme", Code: "autumn"}, About: "on_hold"},
+		{Ref: push.Ref{Tenant: "acme", Code: "gone"}, About: "throttled"},
+	}
+	r.carry(order(decision.Hold, spring))
+	r.carry(order(decision.Release, spring))
+	if diff := cmp.Diff([]string{"spring"}, r.woken); diff != "" {
+		t.Errorf("of the code's release (-want +got):\n%s", diff)
+	}
+	r.woken = nil
+	r.carry(insist(order(decision.Hold, acme)))
+	r.carry(order(decision.Release, acme))
+	if diff := cmp.Diff([]string{"spring", "autumn"}, r.woken); diff != "" {
+		t.Errorf("of the tenant's release (-want +got):\n%s", diff)
+	}
+}
+
 // A repush makes what WeCom holds count as unknown, for codes that were pushed.
 func TestRepush(t *testing.T) {
 	r := newRig(t)
@@ -264,6 +287,8 @@ type rig struct {
 	records map[string]push.Record
 	contend int // Begins that lose against another
 	resumed []time.Time
+	dirty   []dirty.Seen // About is the reason
+	woken   []string
 	events  []string
 	book    *decisiontest.Book
 	desk    intervene.Desk
@@ -286,7 +311,7 @@ func newRig(t *testing.T) *rig {
 		[]registry.Code{code("spring", "li.na", "wang"), code("autumn", "li.na"), {Code: roster.Code{ID: "gone", Family: roster.Native, Members: member("li.na"), Deleted: true}}})
 	r.desk = intervene.Desk{
 		Registry: registry.New(registry.Options{Facts: r.facts, Publisher: r, FanOuts: r, Now: now}),
-		Records:  r, Book: r.book, Rules: roster.LaneRules{FastFor: time.Hour, SlowInterval: 30 * time.Minute}, Rate: 3.33, Now: now,
+		Records:  r, Dirty: dirtySet{r}, Book: r.book, Rules: roster.LaneRules{FastFor: time.Hour, SlowInterval: 30 * time.Minute}, Rate: 3.33, Now: now,
 	}
 	return r
 }
@@ -415,4 +440,29 @@ func (r *rig) SetFailure(_ context.Context, ref push.Ref, failure push.Failure) 
 func (r *rig) Resume(_ context.Context, _ string, seen time.Time) error {
 	r.resumed = append(r.resumed, seen)
 	return nil
+}
+
+// dirtySet is the rig's intervene.Dirty.
+type dirtySet struct{ r *rig }
+
+func (d dirtySet) Get(_ context.Context, ref push.Ref) (dirty.Seen, bool, error) {
+	i := slices.IndexFunc(d.r.dirty, func(s dirty.Seen) bool { return s.Ref == ref })
+	if i < 0 {
+		return dirty.Seen{}, false, nil
+	}
+	return d.r.dirty[i], true, nil
+}
+
+func (d dirtySet) OfReason(_ context.Context, tenant string, why reason.Reason, limit int) (found []dirty.Seen, err error) {
+	for _, s := range d.r.dirty {
+		if s.Tenant == tenant && s.About == why.String() && len(found) < limit {
+			found = append(found, s)
+		}
+	}
+	return found, nil
+}
+
+func (d dirtySet) DueNow(_ context.Context, seen dirty.Seen, _ time.Time) (bool, error) {
+	d.r.woken = append(d.r.woken, seen.Code)
+	return true, nil
 }

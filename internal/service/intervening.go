@@ -45,7 +45,7 @@ func AtInterventionDesk(ctx context.Context, cfg config.Config, do func(Interven
 func newInterventionDesk(cfg config.Config, db *mongostore.Database, publisher registry.Publisher, fanOuts fanout.Requester, rate float64) InterventionDesk {
 	return InterventionDesk{
 		Desk: intervene.Desk{
-			Registry: newRegistry(db, publisher, fanOuts, nil), Records: db.Store(), Book: db.Decisions(),
+			Registry: newRegistry(db, publisher, fanOuts, nil), Records: db.Store(), Dirty: deskSet{db.Dirty()}, Book: db.Decisions(),
 			Rules: laneRules(cfg), Rate: rate, Now: time.Now,
 		},
 		store: db.Store(),

@@ -29,6 +29,7 @@ import (
 type house struct {
 	*testing.T
 	name   string
+	env    []string // of its processes, NAME=value
 	db     *mongostore.Database
 	fleet  *fleet.Fleet
 	codecs map[string]*wecomcrypto.Codec // by tenant
@@ -53,8 +54,7 @@ func newHouse(t *testing.T, env ...string) *house {
 	eventlog.Follow(t, topic, h.note)
 	self, err := os.Executable()
 	h.must(err)
-	h.fleet = fleet.New(self, append([]string{
-		envChild + "=1",
+	h.env = append([]string{
 		"ROLLCALL_MONGODB_URI=" + stacktest.MongoURI(t),
 		"ROLLCALL_MONGODB_DATABASE=" + h.name,
 		"ROLLCALL_REDIS_URL=" + stacktest.RedisURL(t),
@@ -63,7 +63,8 @@ func newHouse(t *testing.T, env ...string) *house {
 		"ROLLCALL_PULSAR_TOPIC=" + topic,
 		"ROLLCALL_PULSAR_DEAD_LETTER_TOPIC=" + topic + "-dead",
 		"ROLLCALL_SEAL_KEYS=" + sealKeys,
-	}, env...), t.TempDir())
+	}, env...)
+	h.fleet = fleet.New(self, append(h.env, envChild+"=1"), t.TempDir())
 	h.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
 		defer cancel()

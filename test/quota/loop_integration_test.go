@@ -24,25 +24,11 @@ import (
 // WeCom tells of them, and the member who reaches the company's ceiling leaves
 // all lists and is told of. Then he resigns.
 func TestTheLoopFromATokenToACeiling(t *testing.T) {
-	sim := wecomsim.New(wecomsim.Options{})
-	t.Cleanup(sim.Close)
-	vendor := httptest.NewServer(sim.Handler())
-	t.Cleanup(vendor.Close)
+	c := newCompany(t)
+	h, sim := c.house, c.sim
 	const robotKey = "loop-robot"
 	sim.AddRobot(robotKey)
-	h := newHouse(t, "ROLLCALL_WECOM_BASE_URL="+vendor.URL)
-	c := &company{house: h, token: h.mint(access.Write, access.Read, access.Draw, access.Admin), url: h.start("ingress").URL()}
-	h.start("keeper")
-	h.start("refresher")
-	app, callbackToken, key := rand.Text(), rand.Text(), aesKey()
-	h.must(sim.SetCorp(wecomsim.Corp{
-		ID: "corp-acme", Apps: []wecomsim.App{{Secret: app}}, OpenRoster: true,
-		Callback: wecomsim.Callback{URL: c.url + "/callback/acme", Token: callbackToken, EncodingAESKey: key},
-	}))
-
 	c.put("", `{"daily_total": 2}`)
-	c.put("/credentials", fmt.Sprintf(`{"corp_id": "corp-acme", "secret": %q}`, app))
-	c.put("/callback", fmt.Sprintf(`{"token": %q, "aes_key": %q, "receive_ids": ["corp-acme"]}`, callbackToken, key))
 	c.put("/notifications", fmt.Sprintf(`{"robot": {"key": %q}}`, robotKey))
 	c.put("/staff/li", `{}`)
 	c.put("/staff/zhang.san", `{}`)
@@ -85,10 +71,34 @@ func TestTheLoopFromATokenToACeiling(t *testing.T) {
 	t.Logf("at the ceiling: off both lists at WeCom after %v, the company told after %v", left.Round(time.Millisecond), told.Round(time.Millisecond))
 }
 
-// company is a client of the API with a token.
+// company is a client of the API with a token, and the simulated WeCom.
 type company struct {
 	*house
+	sim        *wecomsim.Sim
 	url, token string
+}
+
+// newCompany starts the three roles for a tenant whose app, credentials and
+// callbacks are set up.
+func newCompany(t *testing.T, env ...string) *company {
+	t.Helper()
+	sim := wecomsim.New(wecomsim.Options{})
+	t.Cleanup(sim.Close)
+	vendor := httptest.NewServer(sim.Handler())
+	t.Cleanup(vendor.Close)
+	h := newHouse(t, append(env, "ROLLCALL_WECOM_BASE_URL="+vendor.URL)...)
+	c := &company{house: h, sim: sim, token: h.mint(access.Write, access.Read, access.Draw, access.Admin), url: h.start("ingress").URL()}
+	h.start("keeper")
+	h.start("refresher")
+	app, callbackToken, key := rand.Text(), rand.Text(), aesKey()
+	h.must(sim.SetCorp(wecomsim.Corp{
+		ID: "corp-acme", Apps: []wecomsim.App{{Secret: app}}, OpenRoster: true,
+		Callback: wecomsim.Callback{URL: c.url + "/callback/acme", Token: callbackToken, EncodingAESKey: key},
+	}))
+	c.put("", `{}`)
+	c.put("/credentials", fmt.Sprintf(`{"corp_id": "corp-acme", "secret": %q}`, app))
+	c.put("/callback", fmt.Sprintf(`{"token": %q, "aes_key": %q, "receive_ids": ["corp-acme"]}`, callbackToken, key))
+	return c
 }
 
 func (h *house) mint(scopes ...access.Scope) string {
