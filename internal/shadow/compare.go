@@ -67,7 +67,7 @@ func Reasons(kind Kind) []reason.Reason {
 	}
 	return []reason.Reason{
 		reason.Offline, reason.OffDuty, reason.AtAddLimit, reason.AtDailyLimit, reason.AtRoundLimit, reason.AtCompanyLimit,
-		reason.Resigned, reason.Quarantined, reason.RemovedToday, reason.StaffMissing, reason.OverMemberCap,
+		reason.Resigned, reason.TakenOff, reason.Quarantined, reason.RemovedToday, reason.StaffMissing, reason.OverMemberCap,
 		reason.BackupNotNeeded, reason.NotAMember,
 	}
 }

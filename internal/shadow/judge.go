@@ -81,6 +81,7 @@ var causeTexts = map[Cause]string{
 	{Lists, reason.AtRoundLimit}:    "lists somebody who has had his share of the round",
 	{Lists, reason.AtCompanyLimit}:  "lists somebody who has the day's additions over all codes",
 	{Lists, reason.Resigned}:        "lists somebody who has left the company",
+	{Lists, reason.TakenOff}:        "lists somebody whom an operator took off every list",
 	{Lists, reason.Quarantined}:     "lists somebody whom WeCom refuses",
 	{Lists, reason.RemovedToday}:    "lists somebody who was removed for the rest of the day",
 	{Lists, reason.StaffMissing}:    "lists a member of whom Rollcall has no facts",
