@@ -101,3 +101,34 @@ type Activity struct {
 	Errors   map[reason.Reason]int `json:"errors"`   // of the calls, by class
 	Panics   int                   `json:"panics"`
 }
+
+// add counts others' doings too.
+func (a *Activity) add(other Activity) {
+	a.Promised.Add(other.Promised)
+	a.Throttled.Add(other.Throttled)
+	a.Slow.Add(other.Slow)
+	a.Accounted += other.Accounted
+	a.Busy += other.Busy
+	a.Calls += other.Calls
+	a.Panics += other.Panics
+	a.Refusals = added(a.Refusals, other.Refusals)
+	a.Errors = added(a.Errors, other.Errors)
+}
+
+func added(to, other map[reason.Reason]int) map[reason.Reason]int {
+	if to == nil {
+		to = make(map[reason.Reason]int, len(other))
+	}
+	for cause, n := range other {
+		to[cause] += n
+	}
+	return to
+}
+
+func sum(by map[reason.Reason]int) int {
+	n := 0
+	for _, of := range by {
+		n += of
+	}
+	return n
+}

@@ -194,11 +194,3 @@ type FanOut struct {
 	Left      Seconds `json:"left_seconds"`
 	LeftKnown bool    `json:"left_known"`
 }
-
-func sum(by map[reason.Reason]int) int {
-	n := 0
-	for _, of := range by {
-		n += of
-	}
-	return n
-}

@@ -59,6 +59,7 @@ var forbidden = []edge{
 	{folder: "internal/alert", imported: "net/http"},
 	{folder: "internal/access", imported: "net/http"},
 	{folder: "internal/adoption", imported: "./internal/adapter/wecom"},
+	{folder: "internal/board", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/contactway", imported: "./internal/adapter/wecom"},
 	{folder: "internal/decision", imported: "os"},
 	{folder: "internal/dirty", imported: "./internal/adapter/mongostore"},
