@@ -46,7 +46,7 @@ func (c *Calls) count(now time.Time, tenant string, one Minute) {
 			c.lost++
 			return
 		}
-		m = &Minute{At: time.Unix(key.minute*60, 0)}
+		m = &Minute{At: time.Unix(key.minute*60, 0).UTC()}
 		c.pending[key] = m
 	}
 	m.Granted += one.Granted
