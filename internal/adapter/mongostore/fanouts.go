@@ -145,6 +145,13 @@ func (f *FanOuts) Open(ctx context.Context, now time.Time, without []string, lim
 	return jobsOf(docs), err
 }
 
+// UnderWay lists jobs that are not done, whoever works on them, the oldest first.
+func (f *FanOuts) UnderWay(ctx context.Context, limit int) ([]fanout.Job, error) {
+	filter := bson.D{kv("state", bson.D{kv("$in", bson.A{fanout.Pending, fanout.InProgress})})}
+	docs, err := findAll[jobDoc](ctx, f.jobs, filter, page(limit).SetSort(bson.D{kv("requested", 1)}))
+	return jobsOf(docs), err
+}
+
 // List returns a tenant's fan-outs, or those of all tenants for "", by ID from
 // the one after.
 func (f *FanOuts) List(ctx context.Context, tenant, after string, limit int) ([]fanout.Job, error) {

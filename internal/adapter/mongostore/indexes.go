@@ -31,7 +31,7 @@ var indexes = []struct {
 	{contactsCollection, "open_since", bson.D{kv("open_since", 1)}, sparse},
 	{contactsCollection, "done_since", bson.D{kv("done_since", 1)}, sparse},
 	{contactsCollection, "kept", bson.D{kv("at", 1)}, expiring(ContactsKept)},
-	// FanOuts.Open, List, Clear.
+	// FanOuts.Open, UnderWay, List, Clear.
 	{fanOutsCollection, "open", bson.D{kv("state", 1), kv("requested", 1)}, options.Index},
 	{fanOutsCollection, "tenant_job", bson.D{kv("tenant", 1), kv("_id", 1)}, options.Index},
 	{fanOutRowsCollection, "job_epoch", bson.D{kv("job", 1), kv("epoch", 1)}, options.Index},

@@ -14,7 +14,8 @@ import (
 
 const oneSubscription = `{"subscriptions":{"rollcall":{"msgBacklog":10,"unackedMessages":4,"msgInReplay":3,
 	"drainingHashesCount":2,"nonContiguousDeletedMessagesRanges":1,"earliestMsgPublishTimeInBacklog":%,
-	"msgRateRedeliver":1.5,"consumers":[{"consumerName":"a","blockedConsumerOnUnackedMsgs":false},{"consumerName":"b","blockedConsumerOnUnackedMsgs":true}]}}}`
+	"msgRateRedeliver":1.5,"consumers":[{"consumerName":"b","unackedMessages":3,"drainingHashesCount":2,"blockedConsumerOnUnackedMsgs":true,"keyHashRangeArrays":[[1,10],[21,25]]},
+		{"consumerName":"a","unackedMessages":1,"blockedConsumerOnUnackedMsgs":false,"keyHashRangeArrays":[[11,15]]}]}}}`
 
 func TestStats(t *testing.T) {
 	at := func(ms string) string { return strings.Replace(oneSubscription, "%", ms, 1) }
@@ -29,6 +30,7 @@ func TestStats(t *testing.T) {
 		}, Stats{
 			Backlog: 10, Unacked: 4, InReplay: 3, DrainingHashes: 2, AckHoles: 1, RedeliverRate: 1.5, Consumers: 2, BlockedConsumers: 1, Blocked: true,
 			Oldest: time.UnixMilli(1767225600000),
+			Each:   []ConsumerStats{{Name: "a", Unacked: 1, Keys: 0.25}, {Name: "b", Unacked: 3, Draining: 2, Blocked: true, Keys: 0.75}},
 		}},
 		{"partitions are summed up, the oldest is the oldest of all", map[string]string{
 			"/partitions": `{"partitions":3}`,
@@ -37,6 +39,7 @@ func TestStats(t *testing.T) {
 		}, Stats{
 			Backlog: 30, Unacked: 12, InReplay: 9, DrainingHashes: 6, AckHoles: 3, RedeliverRate: 4.5, Consumers: 2, BlockedConsumers: 3, Blocked: true,
 			Oldest: time.UnixMilli(1767225600000),
+			Each:   []ConsumerStats{{Name: "a", Unacked: 3, Keys: 0.25}, {Name: "b", Unacked: 9, Draining: 6, Blocked: true, Keys: 0.75}},
 		}},
 	}
 	for _, tt := range tests {

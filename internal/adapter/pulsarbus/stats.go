@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -33,6 +35,8 @@ type Stats struct {
 	// Consumers is the number of consumers, by their names: one that reads
 	// several partitions counts once.
 	Consumers int
+	// Each is what the broker says of each consumer, by name.
+	Each []ConsumerStats
 	// BlockedConsumers are at their limit of un-acked messages, once a partition.
 	BlockedConsumers int
 	// Blocked says that a consumer or the subscription is at its limit of
@@ -40,6 +44,17 @@ type Stats struct {
 	Blocked bool
 	// RedeliverRate is redeliveries a second, as the broker averages it.
 	RedeliverRate float64
+}
+
+// ConsumerStats is what the broker says about one consumer, over all partitions.
+type ConsumerStats struct {
+	Name     string
+	Unacked  int64
+	Draining int64 // hashes that it waits for, or that wait for it
+	Blocked  bool  // at its limit of un-acked messages, on a partition
+	// Keys is the share (0..1) of all hashes whose messages come to it; 0 when the
+	// broker does not say.
+	Keys float64
 }
 
 var errNoSubscription = errors.New("there is no such subscription")
@@ -56,16 +71,19 @@ func (a *Admin) Stats(ctx context.Context, topic, subscription string) (Stats, e
 		return Stats{}, err
 	}
 	var total Stats
-	found, names := false, map[string]bool{}
+	found, each := false, map[string]*ConsumerStats{}
 	for _, t := range topics {
 		total.Published += t.MsgInCounter
 		if s, ok := t.Subscriptions[subscription]; ok {
 			found = true
 			total.add(s)
-			s.names(names)
+			s.each(each, len(topics))
 		}
 	}
-	total.Consumers = len(names)
+	total.Consumers = len(each)
+	for _, name := range slices.Sorted(maps.Keys(each)) {
+		total.Each = append(total.Each, *each[name])
+	}
 	if !found {
 		return Stats{}, fmt.Errorf("pulsarbus: %q of %q: %w", subscription, topic, errNoSubscription)
 	}
@@ -105,18 +123,32 @@ type topicStats struct {
 }
 
 type subscriptionStats struct {
-	MsgBacklog                         int64   `json:"msgBacklog"`
-	UnackedMessages                    int64   `json:"unackedMessages"`
-	MsgInReplay                        int64   `json:"msgInReplay"`
-	DrainingHashesCount                int64   `json:"drainingHashesCount"`
-	NonContiguousDeletedMessagesRanges int64   `json:"nonContiguousDeletedMessagesRanges"`
-	EarliestMsgPublishTimeInBacklog    int64   `json:"earliestMsgPublishTimeInBacklog"` // ms; 0 or -1: none
-	MsgRateRedeliver                   float64 `json:"msgRateRedeliver"`
-	BlockedSubscriptionOnUnackedMsgs   bool    `json:"blockedSubscriptionOnUnackedMsgs"`
-	Consumers                          []struct {
-		ConsumerName                 string `json:"consumerName"`
-		BlockedConsumerOnUnackedMsgs bool   `json:"blockedConsumerOnUnackedMsgs"`
-	} `json:"consumers"`
+	MsgBacklog                         int64           `json:"msgBacklog"`
+	UnackedMessages                    int64           `json:"unackedMessages"`
+	MsgInReplay                        int64           `json:"msgInReplay"`
+	DrainingHashesCount                int64           `json:"drainingHashesCount"`
+	NonContiguousDeletedMessagesRanges int64           `json:"nonContiguousDeletedMessagesRanges"`
+	EarliestMsgPublishTimeInBacklog    int64           `json:"earliestMsgPublishTimeInBacklog"` // ms; 0 or -1: none
+	MsgRateRedeliver                   float64         `json:"msgRateRedeliver"`
+	BlockedSubscriptionOnUnackedMsgs   bool            `json:"blockedSubscriptionOnUnackedMsgs"`
+	Consumers                          []consumerStats `json:"consumers"`
+}
+
+type consumerStats struct {
+	ConsumerName                 string     `json:"consumerName"`
+	UnackedMessages              int64      `json:"unackedMessages"`
+	BlockedConsumerOnUnackedMsgs bool       `json:"blockedConsumerOnUnackedMsgs"`
+	DrainingHashesCount          int64      `json:"drainingHashesCount"`
+	KeyHashRangeArrays           [][2]int64 `json:"keyHashRangeArrays"` // first and last
+}
+
+// hashes is how many the consumer has of one partition's.
+func (c consumerStats) hashes() int64 {
+	var n int64
+	for _, r := range c.KeyHashRangeArrays {
+		n += r[1] - r[0] + 1
+	}
+	return n
 }
 
 func (s *Stats) add(p subscriptionStats) {
@@ -140,9 +172,23 @@ func (s *Stats) add(p subscriptionStats) {
 	}
 }
 
-// names notes the consumers of one partition.
-func (p subscriptionStats) names(seen map[string]bool) {
-	for _, c := range p.Consumers {
-		seen[c.ConsumerName] = true
+// each adds the consumers of one partition of so many.
+func (s subscriptionStats) each(all map[string]*ConsumerStats, partitions int) {
+	var hashes int64
+	for _, c := range s.Consumers {
+		hashes += c.hashes()
+	}
+	for _, c := range s.Consumers {
+		total := all[c.ConsumerName]
+		if total == nil {
+			total = &ConsumerStats{Name: c.ConsumerName}
+			all[c.ConsumerName] = total
+		}
+		total.Unacked += c.UnackedMessages
+		total.Draining += c.DrainingHashesCount
+		total.Blocked = total.Blocked || c.BlockedConsumerOnUnackedMsgs
+		if hashes > 0 {
+			total.Keys += float64(c.hashes()) / float64(hashes) / float64(partitions)
+		}
 	}
 }

@@ -73,3 +73,26 @@ func (s *Slots) Standing(ctx context.Context, ref push.Ref) (blockedUntil, slot 
 	}
 	return blockedUntil, slot, nil
 }
+
+// BlockedUntil says of each tenant named, in their order, until when the vendor
+// blocks it; zero is not at all, and an instant may be over. It takes one round
+// trip.
+func (s *Slots) BlockedUntil(ctx context.Context, tenants []string) ([]time.Time, error) {
+	answers := make([]*redis.StringCmd, len(tenants))
+	_, _ = s.client.Pipelined(ctx, func(pipe redis.Pipeliner) error { // each answer has its own error
+		for i, tenant := range tenants {
+			answers[i] = pipe.HGet(ctx, newKeyring(s.opts.Prefix, "t", tenant, s.opts.API).pair(), "blocked")
+		}
+		return nil
+	})
+	until := make([]time.Time, len(tenants))
+	for i, answer := range answers {
+		if err := answer.Err(); err != nil && !errors.Is(err, redis.Nil) {
+			return nil, fmt.Errorf("read until when %d tenants are blocked: %w", len(tenants), err)
+		}
+		if micros, err := answer.Int64(); err == nil && micros > 0 {
+			until[i] = time.UnixMicro(micros)
+		}
+	}
+	return until, nil
+}

@@ -58,3 +58,29 @@ func TestWhatStandsInTheWayOfACall(t *testing.T) {
 		t.Error("no error without Redis")
 	}
 }
+
+func TestUntilWhenTenantsAreBlocked(t *testing.T) {
+	client, server := miniClient(t)
+	opts := tight().fixed(newTestClock())
+	b := newBudget(t, client, opts)
+	ask(t, b, "calm", "x", addition)
+	until, err := b.Throttled(t.Context(), "corp", ErrCodeFrequency)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slots, err := NewSlots(client, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := slots.BlockedUntil(t.Context(), []string{"unheard of", "corp", "calm"})
+	if diff := cmp.Diff([]time.Time{{}, until.Truncate(time.Microsecond), {}}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if got, err := slots.BlockedUntil(t.Context(), nil); len(got) != 0 || err != nil {
+		t.Errorf("nobody: %v, %v", got, err)
+	}
+	server.SetError("gone")
+	if _, err = slots.BlockedUntil(t.Context(), []string{"corp"}); err == nil {
+		t.Error("no error without Redis")
+	}
+}
