@@ -62,7 +62,7 @@ func printFanOuts(w io.Writer, jobs iter.Seq2[fanout.Job, error], now time.Time)
 			return fmt.Errorf("list the fan-outs: %w", err)
 		}
 		n++
-		rate := rateOf(job, now)
+		rate := job.Rate(now)
 		t.AppendRow(table.Row{
 			job.ID, job.Epoch, job.Why, ago(now, job.Requested), job.State,
 			fmt.Sprintf("%d of %d", job.Released, job.Total), fmt.Sprintf("%.1f", rate), leftOf(job, rate), job.Claim.Owner,
@@ -72,18 +72,6 @@ func printFanOuts(w io.Writer, jobs iter.Seq2[fanout.Job, error], now time.Time)
 		return say(w, "No fan-out is under way.")
 	}
 	return say(w, fmt.Sprintf("%s\n%d fan-outs", t.Render(), n))
-}
-
-// rateOf is how many codes a second a fan-out has released since it began.
-func rateOf(job fanout.Job, now time.Time) float64 {
-	if job.Started.IsZero() {
-		return 0
-	}
-	end := now
-	if !job.Finished.IsZero() {
-		end = job.Finished
-	}
-	return float64(job.Released) / max(end.Sub(job.Started).Seconds(), 0.001)
 }
 
 func leftOf(job fanout.Job, rate float64) string {

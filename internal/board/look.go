@@ -65,6 +65,8 @@ type Looker struct {
 	HourLimit   int
 	Timeout     time.Duration // of each part
 	Now         func() time.Time
+	// Cause puts an error into words for people; nil is its text.
+	Cause func(error) string
 }
 
 // Look reads all parts at the same time. It never fails: what cannot be read is
@@ -99,11 +101,15 @@ func (v *View) take(own View) {
 	v.Broker, v.Budget = cmp.Or(v.Broker, own.Broker), cmp.Or(v.Budget, own.Budget)
 }
 
-func failed(part Part, err error) []Unread {
+func (l Looker) failed(part Part, err error) []Unread {
 	if err == nil {
 		return nil
 	}
-	return []Unread{{Part: part, Cause: err.Error(), Unset: errors.Is(err, ErrUnset)}}
+	u := Unread{Part: part, Cause: err.Error(), Unset: errors.Is(err, ErrUnset)}
+	if l.Cause != nil {
+		u.Cause = l.Cause(err)
+	}
+	return []Unread{u}
 }
 
 // board reads the reports, and then the budget of the tenants that they name.
@@ -115,7 +121,7 @@ func (l Looker) board(ctx context.Context, v *View) []Unread {
 	}
 	budget, budgetErr := l.budget(ctx, v)
 	v.Budget = budget
-	return append(failed(PartBoard, err), failed(PartBudget, budgetErr)...)
+	return append(l.failed(PartBoard, err), l.failed(PartBudget, budgetErr)...)
 }
 
 func (l Looker) budget(ctx context.Context, v *View) (*Budget, error) {
@@ -146,7 +152,7 @@ func (l Looker) budget(ctx context.Context, v *View) (*Budget, error) {
 func (l Looker) dirty(ctx context.Context, v *View) []Unread {
 	reasons, err := l.Census.Census(ctx)
 	if err != nil {
-		return failed(PartDirty, fmt.Errorf("count the dirty set: %w", err))
+		return l.failed(PartDirty, fmt.Errorf("count the dirty set: %w", err))
 	}
 	d := &DirtySet{Reasons: reasons}
 	for _, r := range reasons {
@@ -162,7 +168,7 @@ func (l Looker) dirty(ctx context.Context, v *View) []Unread {
 func (l Looker) fanOuts(ctx context.Context, v *View) []Unread {
 	shown, running, err := l.Recomputations.UnderWay(ctx, v.At, mostFanOuts)
 	if err != nil {
-		return failed(PartFanOuts, fmt.Errorf("list the fan-outs: %w", err))
+		return l.failed(PartFanOuts, fmt.Errorf("list the fan-outs: %w", err))
 	}
 	v.FanOuts = &FanOuts{Running: running, Shown: shown}
 	return nil
@@ -171,7 +177,7 @@ func (l Looker) fanOuts(ctx context.Context, v *View) []Unread {
 func (l Looker) broker(ctx context.Context, v *View) []Unread {
 	b, err := l.Figures.Subscription(ctx)
 	if err != nil {
-		return failed(PartBroker, err)
+		return l.failed(PartBroker, err)
 	}
 	v.Broker = &b
 	return nil

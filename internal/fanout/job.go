@@ -52,6 +52,17 @@ type Row struct {
 	State State
 }
 
+// Rate is how many codes a second it has released since it began.
+func (j Job) Rate(now time.Time) float64 {
+	if j.Started.IsZero() {
+		return 0
+	}
+	if !j.Finished.IsZero() {
+		now = j.Finished
+	}
+	return float64(j.Released) / max(now.Sub(j.Started).Seconds(), 0.001)
+}
+
 // Left is how long the rest takes at a rate in codes a second; false when that
 // is not known yet.
 func (j Job) Left(rate float64) (time.Duration, bool) {

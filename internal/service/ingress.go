@@ -34,6 +34,11 @@ func (i *ingress) run(ctx context.Context, host *host) error {
 	// Without MongoDB draws go on, and without the broker callbacks do; a callback
 	// that cannot be made durable is sent again by WeCom.
 	host.depend(toldOnly(mongoOf(i.db), redisOf(i.redis), i.broker())...)
+	stopTelling, err := startTelling(ctx, i.cfg, host, telling{redis: i.redis})
+	if err != nil {
+		return err
+	}
+	i.closers.add(stopTelling)
 	host.started()
 	i.tel.Log.InfoContext(ctx, "ingress ready", "instance", i.cfg.Refresher.Instance, "address", i.web.Addr())
 	// The fan-outs stop after the requests: one of these may still begin one.
@@ -41,7 +46,7 @@ func (i *ingress) run(ctx context.Context, host *host) error {
 	defer stop()
 	var running sync.WaitGroup
 	running.Go(func() { i.loop.runner.Run(working) })
-	err := i.web.Serve(ctx)
+	err = i.web.Serve(ctx)
 	stop()
 	running.Wait()
 	return err

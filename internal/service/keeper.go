@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
 	"github.com/rollcall-dev/rollcall/internal/backstop"
 	"github.com/rollcall-dev/rollcall/internal/backstop/lease"
+	"github.com/rollcall-dev/rollcall/internal/board"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/shadow"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
@@ -64,6 +65,11 @@ func (k *keeper) run(ctx context.Context, host *host) error {
 	}
 	k.closers.add(func(context.Context) error { return stop() })
 	host.depend(append(toldOnly(redisOf(k.redis), k.broker()), mongoOf(k.db))...)
+	stopTelling, err := startTelling(ctx, k.cfg, host, telling{redis: k.redis, add: func(_ time.Time, r *board.Report) { r.Leads = duty.held.Load() }})
+	if err != nil {
+		return err
+	}
+	k.closers.add(stopTelling)
 	host.started()
 	stopCensus, err := k.auditing.metrics.ObserveDirty(k.auditing.counted)
 	if err != nil {

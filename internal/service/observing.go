@@ -16,14 +16,21 @@ type observer struct{ *metrics.Refresher }
 
 func (o observer) Ended(ctx context.Context, e intake.Ended) {
 	o.Refreshed(ctx, e.Outcome, e.Duration)
-	switch out := e.Outcome.(type) {
-	case push.Done:
-		if out.Reason == reason.Pushed {
-			o.Fresh(ctx, metrics.Freshness{Age: e.Freshness, Slow: out.Slow, Throttled: e.Waited == reason.Throttled})
-		}
-	case push.Park:
+	if fresh, is := freshOf(e); is {
+		o.Fresh(ctx, fresh)
+	}
+	if out, is := e.Outcome.(push.Park); is {
 		o.Parked(ctx, out.Mark.Reason)
 	}
+}
+
+// freshOf is what a push says of freshness; false when there was none.
+func freshOf(e intake.Ended) (metrics.Freshness, bool) {
+	out, done := e.Outcome.(push.Done)
+	if !done || out.Reason != reason.Pushed {
+		return metrics.Freshness{}, false
+	}
+	return metrics.Freshness{Age: e.Freshness, Slow: out.Slow, Throttled: e.Waited == reason.Throttled}, true
 }
 
 // backlog reads the intake's numbers for the metrics.

@@ -40,6 +40,8 @@ type refresher struct {
 	subscribed atomic.Pointer[pulsarbus.Subscription]
 	joins      *redishint.Joins
 	intake     *intake.Intake
+	working    atomic.Pointer[intake.Intake] // intake, for whoever asks while the role still opens it
+	counting   tallying
 	protocol   *push.Protocol
 	alert      raise
 	seams      []Seams // none but in a test
@@ -88,6 +90,12 @@ func (r *refresher) open(ctx context.Context, host *host) error {
 		return err
 	}
 	r.closers.add(func(context.Context) error { return r.redis.Close() })
+	r.counting = newTallying()
+	stopTelling, err := startTelling(ctx, r.cfg, host, telling{r.redis, r.report, r.counting.calls})
+	if err != nil {
+		return err
+	}
+	r.closers.add(stopTelling)
 	var stopAlerts func(context.Context) error
 	if r.alert, stopAlerts, err = startAlerter(ctx, r.cfg, r.redis, r.metrics, r.tel); err != nil {
 		return err
@@ -163,14 +171,15 @@ func (r *refresher) assemble(ctx context.Context) error {
 	}
 	r.closers.add(stopTrail)
 	store := alertingStore{spreadingStore{r.db.Store(), r.db.FanOuts(), notices, time.Now}, r.alert}
-	limited := newConcurrency(observedVendor{wecom, r.metrics}, r.cfg.Refresher.TenantInFlight, r.setTenantCap)
+	limited := newConcurrency(talliedVendor{observedVendor{wecom, r.metrics}, r.counting}, r.cfg.Refresher.TenantInFlight, r.setTenantCap)
 	r.protocol = push.New(decoratedPush(push.Ports{
-		Store: store, Rotation: rotation, Budget: observedBudget{alertingBudget{budget, r.alert}, r.metrics}, Vendor: limited, Breaker: wecom,
+		Store: store, Rotation: rotation, Budget: talliedBudget{observedBudget{alertingBudget{budget, r.alert}, r.metrics}, r.counting}, Vendor: limited, Breaker: wecom,
 		Shadows: r.db.Shadows(), Journal: recorder,
 	}, r.seams), protocolOptions(r.cfg))
 	r.intake = intake.New(decoratedIntake(intake.Ports{
-		Subscription: r.bus, Refresher: trailedRefresher{r.protocol, recorder}, Dirty: r.db.Dirty(), Observer: observer{r.metrics},
+		Subscription: r.bus, Refresher: trailedRefresher{r.protocol, recorder}, Dirty: r.db.Dirty(), Observer: talliedObserver{observer{r.metrics}, r.counting},
 	}, r.seams), intakeOptions(r.cfg, r.health.Heartbeat("intake", stallLimit).Beat, r.tel))
+	r.working.Store(r.intake)
 	return nil
 }
 

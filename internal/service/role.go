@@ -18,8 +18,9 @@ const flushTimeout = 5 * time.Second
 
 // host is what every role runs in.
 type host struct {
-	tel    *telemetry.Telemetry
-	health *telemetry.Health
+	role, version string
+	tel           *telemetry.Telemetry
+	health        *telemetry.Health
 	// pages are served beside health and metrics; a role may add to them at any
 	// time.
 	pages *http.ServeMux
@@ -44,7 +45,7 @@ func runRole(ctx context.Context, cfg config.Config, role, version string, body 
 		defer cancel()
 		err = errors.Join(err, tel.Shutdown(flushing))
 	}()
-	h := &host{tel: tel, health: telemetry.NewHealth(), pages: http.NewServeMux()}
+	h := &host{role: role, version: version, tel: tel, health: telemetry.NewHealth(), pages: http.NewServeMux()}
 	ops, err := tel.ListenOps(ctx, cfg.Telemetry.HTTPAddr, h.health, h.pages)
 	if err != nil {
 		return err

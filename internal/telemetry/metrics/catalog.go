@@ -111,7 +111,7 @@ const (
 
 // Catalog is the table of all instruments.
 func Catalog() []Instrument {
-	return slices.Concat(refreshes(), loads(), calls(), adapting(), messages(), broker(), subscribed(), depending(), trailing(), keeping(), mending(), counting(), drawing(), makingWays(), shadowing(), serving(), telling())
+	return slices.Concat(refreshes(), loads(), calls(), adapting(), messages(), broker(), subscribed(), depending(), trailing(), reporting(), keeping(), mending(), counting(), drawing(), makingWays(), shadowing(), serving(), telling())
 }
 
 // refreshes are about codes: how fresh, how they end, how many wait.

@@ -13,6 +13,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
 	"github.com/rollcall-dev/rollcall/internal/alert"
+	"github.com/rollcall-dev/rollcall/internal/board"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
@@ -90,6 +91,11 @@ func TestPrometheusNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	noted.Noted(t.Context(), "written", 1)
+	told, err := NewBoard(meter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told.Lost(t.Context(), board.LostReport, 1)
 	if _, err := ObserveDependencies(meter, func() map[string]bool { return map[string]bool{"redis": true} }); err != nil {
 		t.Fatal(err)
 	}
