@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/adoption"
@@ -25,10 +24,8 @@ type importProgress struct {
 
 func newImportProgress(w io.Writer) *importProgress {
 	p := &importProgress{w: w, every: 10 * time.Second, now: time.Now}
-	if file, ok := w.(*os.File); ok {
-		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			p.inPlace, p.every = true, time.Second
-		}
+	if onTerminal(w) {
+		p.inPlace, p.every = true, time.Second
 	}
 	return p
 }

@@ -34,6 +34,7 @@ func commands() []*cobra.Command {
 		newKeeperCommand(),
 		newIngressCommand(),
 		newTokenCommand(),
+		newStatusCommand(),
 		newDirtyCommand(),
 		newExplainCommand(),
 		newAuditCommand(),
