@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-dev/rollcall/internal/board"
@@ -76,6 +77,7 @@ func (o statusOrder) check() error {
 
 func showStatus(cmd *cobra.Command, cfg config.Config, o statusOrder) error {
 	ctx := cmd.Context()
+	redis.SetLogger(silentRedis{}) // what goes wrong is on the screen
 	status, err := service.OpenStatus(ctx, cfg)
 	if err != nil {
 		return err
@@ -101,6 +103,12 @@ func showStatus(cmd *cobra.Command, cfg config.Config, o statusOrder) error {
 	}
 	return nil
 }
+
+// silentRedis keeps the driver from writing into the screen.
+type silentRedis struct{}
+
+// Printf says nothing.
+func (silentRedis) Printf(context.Context, string, ...any) {}
 
 // shownStatus is a view, and one tenant's calls when they are asked for. Its
 // names are those of the JSON.

@@ -74,3 +74,28 @@ func TestFramesOnATerminal(t *testing.T) {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
+
+// Without any server the command shows what it cannot read, and for a script that
+// asks it fails.
+func TestStatusWithoutAnyServer(t *testing.T) {
+	for variable, value := range map[string]string{
+		"ROLLCALL_MONGODB_URI": "mongodb://user:hunter2@127.0.0.1:1", "ROLLCALL_MONGODB_TIMEOUT": "200ms",
+		"ROLLCALL_REDIS_URL": "redis://:hunter2@127.0.0.1:1", "ROLLCALL_REDIS_TIMEOUT": "50ms",
+		"ROLLCALL_PULSAR_ADMIN_URL": "http://127.0.0.1:1",
+	} {
+		t.Setenv(variable, value)
+	}
+	for _, tt := range []struct {
+		args []string
+		code int
+	}{{[]string{"status"}, exitOK}, {[]string{"status", "--exit-code"}, exitFailure}, {[]string{"status", "-o", "json", "--tenant", "acme"}, exitOK}} {
+		var out, complaint strings.Builder
+		if code := run(t.Context(), tt.args, &out, &complaint); code != tt.code {
+			t.Errorf("%v: exit %d, %s", tt.args, code, complaint.String())
+		}
+		wantLines(t, out.String(), "RollcallStoreDown", "RollcallSubscriptionUnseen", "MongoDB does not answer here", "connection refused")
+		if strings.Contains(out.String()+complaint.String(), "hunter2") {
+			t.Errorf("a secret is shown:\n%s", out.String())
+		}
+	}
+}

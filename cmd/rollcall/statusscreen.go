@@ -41,7 +41,7 @@ func (s *screen) under(heading, text string) { s.linef("%-*s%s", headingColumns,
 // statusScreen is a view for a person, what is wrong first.
 func statusScreen(seen shownStatus) string {
 	var s screen
-	s.line("rollcall   " + seen.At.UTC().Format("2006-01-02 15:04:05 UTC") + "   " + roles(seen.Instances))
+	s.line("rollcall   " + seen.At.UTC().Format("2006-01-02 15:04:05 UTC") + "   " + roles(seen.View))
 	s.line("")
 	s.incidents(seen.View)
 	s.line("")
@@ -59,9 +59,12 @@ func statusScreen(seen shownStatus) string {
 }
 
 // roles says how many processes of each role are heard.
-func roles(all []board.Instance) string {
+func roles(v board.View) string {
+	if v.Work == nil {
+		return "no process can be seen"
+	}
 	heard := map[board.Role]int{}
-	for _, i := range all {
+	for _, i := range v.Instances {
 		if !i.Silent {
 			heard[i.Role]++
 		}
@@ -106,7 +109,8 @@ func (s *screen) incidents(v board.View) {
 	}
 }
 
-// unread says why a part is not shown; false when it was read.
+// unread says that a part is not shown; false when it was read. Why not is in the
+// incident that follows from it.
 func (s *screen) unread(v board.View, heading string, part board.Part) bool {
 	for _, u := range v.Unread {
 		if u.Part != part {
@@ -115,7 +119,7 @@ func (s *screen) unread(v board.View, heading string, part board.Part) bool {
 		if u.Unset {
 			s.under(heading, "not asked: "+u.Cause)
 		} else {
-			s.under(heading, "cannot be read: "+u.Cause)
+			s.under(heading, "cannot be read, see above")
 		}
 		return true
 	}
@@ -131,7 +135,7 @@ func (s *screen) freshness(v board.View) {
 		name string
 		kept board.Kept
 	}{{"  5 minutes", v.Freshness.LastFive}, {"  1 hour", v.Freshness.LastHour}} {
-		s.under(row.name, quantileRow(row.kept.Quantiles)+fmt.Sprintf("   %-12s %s", share(row.kept.Share), share(row.kept.BudgetLeft)))
+		s.under(row.name, quantileRow(row.kept.Quantiles)+fmt.Sprintf("   %-12s %s", share(row.kept.Share), budgetLeft(row.kept)))
 	}
 	for _, row := range []struct {
 		name, what string
@@ -297,7 +301,7 @@ func (s *screen) instances(v board.View) {
 		width = max(width, min(columns(i.Instance), 32))
 	}
 	for _, i := range shown {
-		s.linef("  %-9s %-*s %-10s up %-7s %s", i.Role, width, shortName(i.Instance, width), shortName(i.Version, 10),
+		s.linef("  %-9s %-*s %-11s up %-7s %s", i.Role, width, shortName(i.Instance, width), shortVersion(i.Version),
 			brief(v.At.Sub(i.Started)), doing(i, v))
 	}
 	if more := len(v.Instances) - len(shown); more > 0 {

@@ -24,13 +24,13 @@ func busyView() board.View {
 		At:     noon,
 		Unread: []board.Unread{{Part: board.PartBroker, Cause: "ROLLCALL_PULSAR_ADMIN_URL: a setting is missing", Unset: true}},
 		Instances: []board.Instance{
-			{Instance: "refresher-7c9", Role: board.Refresher, Version: "1.4.0", Started: noon.Add(-26 * time.Hour), Heard: noon.Add(-time.Second), Load: 0.25, Workers: 64},
+			{Instance: "refresher-7c9", Role: board.Refresher, Version: "1.4.0 (abc, go1.26)", Started: noon.Add(-26 * time.Hour), Heard: noon.Add(-time.Second), Load: 0.25, Workers: 64},
 			{Instance: "ingress-1", Role: board.Ingress, Version: "1.4.0", Started: noon.Add(-time.Hour), Heard: noon.Add(-2 * time.Second), Missing: []board.Missing{{Name: "redis"}}},
 			{Instance: "keeper-1", Role: board.Keeper, Version: "1.4.0", Started: noon.Add(-time.Minute), Heard: noon.Add(-time.Minute), Silent: true},
 			{Instance: "keeper-2", Role: board.Keeper, Version: "1.4.0", Started: noon.Add(-time.Minute), Heard: noon, Leads: true},
 		},
 		Freshness: &board.Objectives{
-			LastFive:  board.Kept{Share: 1, BudgetLeft: 1},
+			LastFive:  board.Kept{Quantiles: board.Quantiles{Count: 10}, Share: 0.9, BudgetLeft: -9},
 			LastHour:  board.Kept{Quantiles: board.Quantiles{Count: 12345, P50: 0.21, P95: 1.9, P99: 4}, Share: 0.995, BudgetLeft: 0.5},
 			Throttled: board.Quantiles{Count: 7, P50: 31, P95: 75, P99: 3700},
 		},
@@ -59,7 +59,7 @@ TICKET RollcallInstanceDown · for 1m00s
        not heard any more: keeper keeper-1
 
 FRESHNESS     pushes      p50      p95      p99   within 5s    budget left
-  5 minutes        0        -        -        -   100 %        100 %
+  5 minutes       10     0.0s     0.0s     0.0s   90 %         none: 10.0 times used
   1 hour      12 345     0.2s     1.9s     4.0s   99.5 %       50 %
   throttled        7      31s    1m15s    1h01m   waited for budget, 1 hour
 WORK       12 in line, 16 in flight of 64 workers, load 25 %
@@ -78,10 +78,10 @@ FAN-OUTS   2 under way
   acme/amy                 staff_changed      500 of 2 000, 1m01s left
   acme                     tenant_changed     0 of 0, time left not known yet
 INSTANCES
-  keeper    keeper-1      1.4.0      up 1m00s   SILENT for 1m00s
-  ingress   ingress-1     1.4.0      up 1h00m   NO redis
-  refresher refresher-7c9 1.4.0      up 1d02h   load 25 %
-  keeper    keeper-2      1.4.0      up 1m00s   at work
+  keeper    keeper-1      1.4.0       up 1m00s   SILENT for 1m00s
+  ingress   ingress-1     1.4.0       up 1h00m   NO redis
+  refresher refresher-7c9 1.4.0       up 1d02h   load 25 %
+  keeper    keeper-2      1.4.0       up 1m00s   at work
 `
 	calls := &tenantCalls{Tenant: "storm", Minutes: []board.Minute{{At: noon.Add(-2 * time.Minute), Granted: 10, Refused: 5}, {At: noon, Granted: 20}}}
 	if diff := cmp.Diff(want, statusScreen(shownStatus{busyView(), calls})); diff != "" {
@@ -100,9 +100,9 @@ func TestServersAwayAreSaidWhereTheirFiguresWouldBe(t *testing.T) {
 	v.Incidents = board.Incidents(v)
 	got := statusScreen(shownStatus{View: v})
 	for _, want := range []string{
-		"Redis does not answer here: refused", "MongoDB does not answer here: no answer in time", "FRESHNESS  cannot be read: refused",
-		"BUDGET     cannot be read: refused", "DIRTY      cannot be read: no answer in time", "BROKER     cannot be read: http 503",
-		"FAN-OUTS   cannot be read: no answer in time",
+		"Redis does not answer here: refused", "MongoDB does not answer here: no answer in time", "the broker's statistics cannot be read: http 503",
+		"no process can be seen", "FRESHNESS  cannot be read", "BUDGET     cannot be read", "DIRTY      cannot be read",
+		"BROKER     cannot be read", "FAN-OUTS   cannot be read",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

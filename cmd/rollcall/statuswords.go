@@ -84,6 +84,15 @@ func shortName(name string, width int) string {
 	return name
 }
 
+// shortVersion is a version without how it was built.
+func shortVersion(version string) string {
+	word, _, _ := strings.Cut(version, " ")
+	if runes := []rune(word); len(runes) > 11 {
+		return string(runes[:10]) + "…"
+	}
+	return word
+}
+
 // brief is a length of time in a few characters.
 func brief(d time.Duration) string {
 	switch d = max(d, 0); {
@@ -112,6 +121,15 @@ func share(part float64) string {
 	default:
 		return strconv.FormatFloat(p, 'f', 0, 64) + " %"
 	}
+}
+
+// budgetLeft is what is left of the late pushes that may be, or how often over
+// they were used.
+func budgetLeft(k board.Kept) string {
+	if k.BudgetLeft < 0 {
+		return fmt.Sprintf("none: %.1f times used", k.Burn())
+	}
+	return share(k.BudgetLeft)
 }
 
 // grouped is a number with its digits in threes.

@@ -135,7 +135,7 @@ func (l Looker) budget(ctx context.Context, v *View) (*Budget, error) {
 	}
 	uses, err := l.Uses.Hottest(ctx, v.At, mostHot, named)
 	if err != nil {
-		return nil, fmt.Errorf("read the tenants' calls: %w", err)
+		return nil, err
 	}
 	blocked := func(t TenantUse) int {
 		if t.BlockedUntil.After(v.At) {

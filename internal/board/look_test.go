@@ -104,7 +104,7 @@ func TestAServerThatIsAwayTakesItsPartsAlone(t *testing.T) {
 		want    []board.Unread
 	}{
 		"redis": {installation{redis: away}, 3, []board.Unread{
-			{Part: board.PartBoard, Cause: "connection refused"}, {Part: board.PartBudget, Cause: "read the tenants' calls: connection refused"},
+			{Part: board.PartBoard, Cause: "connection refused"}, {Part: board.PartBudget, Cause: "connection refused"},
 		}},
 		"mongo": {installation{mongo: away}, 2, []board.Unread{
 			{Part: board.PartDirty, Cause: "count the dirty set: connection refused"}, {Part: board.PartFanOuts, Cause: "list the fan-outs: connection refused"},

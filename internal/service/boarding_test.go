@@ -179,6 +179,15 @@ func TestACauseIsShortAndHoldsNoSecret(t *testing.T) {
 	}
 }
 
+func TestLimitsOfOtherWindows(t *testing.T) {
+	if got := within(10_000, time.Minute, time.Minute); got != 10_000 {
+		t.Error(got)
+	}
+	if got := within(300, 5*time.Second, time.Minute); got != 3600 {
+		t.Error(got)
+	}
+}
+
 func TestAProcessTellsWithoutRedis(t *testing.T) {
 	tel := telemetry.Silent()
 	tel.Log = slog.New(slog.DiscardHandler)

@@ -61,7 +61,7 @@ func NewStatus(cfg config.Config, parts StatusParts) (*Status, error) {
 			Reports: reports, Uses: tenantUses{reports, slots}, Census: newDirtyCensus(parts.DB.Dirty()),
 			Recomputations: recomputations{parts.DB.FanOuts()}, Figures: figures,
 		},
-		MinuteLimit: cfg.Budget.TenantPerMinute, HourLimit: cfg.Budget.TenantPerHour,
+		MinuteLimit: within(cfg.Budget.TenantPerMinute, cfg.Budget.Minute, time.Minute), HourLimit: within(cfg.Budget.TenantPerHour, cfg.Budget.Hour, time.Hour),
 		Timeout: statusTimeout, Now: time.Now, Cause: causeOf,
 	}
 	return s, nil
@@ -108,6 +108,12 @@ func (s *Status) Use(ctx context.Context, tenant string, since time.Time) ([]boa
 
 // Close ends what it has opened.
 func (s *Status) Close(ctx context.Context) error { return s.closers.close(ctx, flushTimeout) }
+
+// within is a limit of calls in a window as one of so many in span: WeCom's
+// windows are configured, and a board counts by the clock.
+func within(calls int, window, span time.Duration) int {
+	return int(allowed(calls, window) * span.Seconds())
+}
 
 // causeOf is an error in one line that a screen has room for, without a secret. A
 // driver's error may list a whole topology.

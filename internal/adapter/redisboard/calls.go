@@ -113,7 +113,7 @@ func (b *Board) hottest(ctx context.Context, now time.Time, n int) ([]string, er
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read which tenants call most: %w", err)
+		return nil, fmt.Errorf("read which tenants ask most: %w", err)
 	}
 	asks := map[string]float64{}
 	for _, answer := range answers {
