@@ -18,6 +18,7 @@ const (
 	mostTenants    = 5
 	mostRuns       = 3
 	mostInstances  = 10
+	mostOfName     = 28
 	headingColumns = 11
 )
 
@@ -41,7 +42,7 @@ func (s *screen) under(heading, text string) { s.linef("%-*s%s", headingColumns,
 // statusScreen is a view for a person, what is wrong first.
 func statusScreen(seen shownStatus) string {
 	var s screen
-	s.line("rollcall   " + seen.At.UTC().Format("2006-01-02 15:04:05 UTC") + "   " + roles(seen.View))
+	s.line("rollcall   " + seen.At.UTC().Format("2006-01-02 15:04:05 UTC") + "   " + roles(seen.View) + after(", all of version ", oneVersion(seen.Instances)))
 	s.line("")
 	s.incidents(seen.View)
 	s.line("")
@@ -217,7 +218,7 @@ func (s *screen) broker(v board.View) {
 }
 
 func consumerRow(c board.Consumer) string {
-	text := fmt.Sprintf("%s of the keys, %s un-acked", share(c.Keys), grouped(c.Unacked))
+	text := fmt.Sprintf("%s of keys, %s un-acked", share(c.Keys), grouped(c.Unacked))
 	if c.Blocked {
 		text = "BLOCKED, " + text
 	}
@@ -296,17 +297,33 @@ func (s *screen) instances(v board.View) {
 	s.line("INSTANCES")
 	shown := slices.SortedStableFunc(slices.Values(v.Instances), func(a, b board.Instance) int { return cmp.Compare(worry(a), worry(b)) })
 	shown = shown[:min(mostInstances, len(shown))]
-	width := 0
+	width, same := 0, oneVersion(v.Instances) != ""
 	for _, i := range shown {
-		width = max(width, min(columns(i.Instance), 32))
+		width = max(width, min(columns(i.Instance), mostOfName))
 	}
 	for _, i := range shown {
-		s.linef("  %-9s %-*s %-11s up %-7s %s", i.Role, width, shortName(i.Instance, width), shortVersion(i.Version),
-			brief(v.At.Sub(i.Started)), doing(i, v))
+		version := ""
+		if !same {
+			version = fmt.Sprintf("%-11s ", shortVersion(i.Version))
+		}
+		s.linef("  %-9s %-*s %sup %-7s %s", i.Role, width, shortName(i.Instance, width), version, brief(v.At.Sub(i.Started)), doing(i, v))
 	}
 	if more := len(v.Instances) - len(shown); more > 0 {
 		s.linef("  and %d more: see -o json", more)
 	}
+}
+
+// oneVersion is the version that all processes have; "" when they differ.
+func oneVersion(all []board.Instance) string {
+	for _, i := range all {
+		if i.Version != all[0].Version {
+			return ""
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return shortVersion(all[0].Version)
 }
 
 // worry orders processes: those that need a look first.
