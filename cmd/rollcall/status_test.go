@@ -32,12 +32,12 @@ func TestAWatch(t *testing.T) {
 		looks := 0
 		look := func(context.Context) (shownStatus, error) {
 			looks++
-			return shownStatus{View: board.View{At: noon}}, nil
+			return shownStatus{View: board.View{At: noon, FanOuts: &board.FanOuts{}}}, nil
 		}
 		if err := watchStatus(ctx, newFrames(&out), look, statusOrder{interval: 2 * time.Second}); err != nil || looks != 3 {
 			t.Errorf("%d looks, %v", looks, err)
 		}
-		if blocks := strings.Split(out.String(), "\n\nrollcall "); len(blocks) != 3 || strings.Contains(out.String(), "\x1b") {
+		if blocks := strings.Split(out.String(), "under way\n\nrollcall "); len(blocks) != 3 || strings.Contains(out.String(), "\x1b") {
 			t.Errorf("%d blocks:\n%s", len(blocks), out.String())
 		}
 	})

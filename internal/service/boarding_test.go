@@ -36,7 +36,8 @@ func tallyingAt(at time.Time) tallying {
 // budget says.
 func TestTheBoardCountsWhatTheMetricsCount(t *testing.T) {
 	counting := tallyingAt(noon)
-	m, err := metrics.NewRefresher(sdkmetric.NewMeterProvider().Meter("test"))
+	reader := sdkmetric.NewManualReader()
+	m, err := metrics.NewRefresher(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("test"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +54,9 @@ func TestTheBoardCountsWhatTheMetricsCount(t *testing.T) {
 	b := talliedBudget{&admitting{script: []push.Admission{{Granted: true}, {Cause: reason.Blocked}}}, counting}
 	for range 3 { // the third one fails
 		_, _ = b.Admit(t.Context(), push.Ask{Ref: push.Ref{Tenant: "acme"}})
+	}
+	if metered := counts(t, reader); !strings.Contains(metered, "rollcall.refresh.freshness{lane=slow") || !strings.Contains(metered, "panicked") {
+		t.Errorf("the metrics were not told:\n%s", metered)
 	}
 	got := counting.tally.Over(noon, time.Minute)
 	if got.Promised.Count() != 1 || got.Promised.Late() != 1 || got.Slow.Count() != 1 || got.Throttled.Count() != 1 {

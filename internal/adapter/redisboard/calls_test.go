@@ -75,6 +75,9 @@ func TestADayIsKeptAndNoMore(t *testing.T) {
 func TestTenantsWithOddNamesKeepTheirOwnCalls(t *testing.T) {
 	s := newStage(t)
 	s.ask(asked("a:b", noon, 1, 0), asked("a%3Ab", noon, 2, 0), asked("a}:b", noon, 3, 0))
+	if key := "rollcall:{t:a%7D%3Ab}:calls:498900"; !s.server.Exists(key) {
+		t.Errorf("no %s: its part that is hashed has to be the tenant", key)
+	}
 	for tenant, want := range map[string]int{"a:b": 1, "a%3Ab": 2, "a}:b": 3} {
 		if got := s.use(tenant, noon); len(got) != 1 || got[0].Granted != want {
 			t.Errorf("%s: %v", tenant, got)
