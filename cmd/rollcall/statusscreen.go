@@ -209,7 +209,7 @@ func (s *screen) broker(v board.View) {
 	if b.Blocked {
 		blocked = "BLOCKED"
 	}
-	s.under("", fmt.Sprintf("%s, %s hashes draining, %s ack holes, %s dead letters", blocked, grouped(b.Draining), grouped(b.AckHoles), grouped(b.DeadLetters)))
+	s.under("", fmt.Sprintf("%s, draining hashes %s, ack holes %s, dead letters %s", blocked, grouped(b.Draining), grouped(b.AckHoles), grouped(b.DeadLetters)))
 	for _, c := range b.Consumers {
 		if !slices.ContainsFunc(v.Instances, func(i board.Instance) bool { return i.Role == board.Refresher && i.Instance == c.Name }) {
 			s.under("", "consumer "+c.Name+", which tells nothing of itself: "+consumerRow(c))

@@ -119,7 +119,7 @@ func TestWhatTheBrokerSaysOfEachConsumer(t *testing.T) {
 	}
 	got := statusScreen(shownStatus{View: v})
 	for _, want := range []string{
-		"BROKER     backlog 12 000, un-acked 3 000, in replay 0, oldest 3.0s", "BLOCKED, 4 hashes draining, 0 ack holes, 1 dead letters",
+		"BROKER     backlog 12 000, un-acked 3 000, in replay 0, oldest 3.0s", "BLOCKED, draining hashes 4, ack holes 0, dead letters 1",
 		"load 25 %, BLOCKED, 60 % of keys, 3 000 un-acked", "consumer stray, which tells nothing of itself: 40 % of keys, 0 un-acked, 4 draining",
 	} {
 		if !strings.Contains(got, want) {

@@ -8,7 +8,7 @@ import (
 // Pulsar says how to reach the broker and what to consume.
 type Pulsar struct {
 	URL              string        `envconfig:"ROLLCALL_PULSAR_URL" required:"true" accept:"url:pulsar|pulsar+ssl" desc:"The broker's service URL; several hosts separated by commas."`
-	AdminURL         string        `envconfig:"ROLLCALL_PULSAR_ADMIN_URL" accept:"url:http|https" desc:"The broker's admin URL. The command deadletters asks it which letters are dealt with, the keeper asks for the subscription's figures and makes metrics of them; no role needs it to do its work."`
+	AdminURL         string        `envconfig:"ROLLCALL_PULSAR_ADMIN_URL" accept:"url:http|https" desc:"The broker's admin URL. The command deadletters asks it which letters are dealt with, status shows the subscription's figures, the keeper asks for the subscription's figures and makes metrics of them; no role needs it to do its work."`
 	Topic            string        `envconfig:"ROLLCALL_PULSAR_TOPIC" default:"persistent://public/default/rollcall-refresh" accept:"topic" desc:"Where producers publish refresh events."`
 	Subscription     string        `envconfig:"ROLLCALL_PULSAR_SUBSCRIPTION" default:"rollcall" accept:"name" desc:"The Key_Shared subscription of all refreshers."`
 	DeadLetterTopic  string        `envconfig:"ROLLCALL_PULSAR_DEAD_LETTER_TOPIC" default:"persistent://public/default/rollcall-dead-letters" accept:"topic" desc:"Where events go that nobody can act on."`
