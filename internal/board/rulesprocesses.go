@@ -1,0 +1,104 @@
+package board
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/reason"
+)
+
+func storeDown(v View) []Incident {
+	var found []Incident
+	for _, store := range []struct {
+		server, name string
+		parts        []Part
+	}{{"MongoDB", "mongodb", []Part{PartDirty, PartFanOuts}}, {"Redis", "redis", []Part{PartBoard, PartBudget}}} {
+		if u, failed := v.unread(store.parts...); failed {
+			found = append(found, page("RollcallStoreDown", store.server+" does not answer here: "+u.Cause).because(reason.StoreDown))
+			continue
+		}
+		all := v.alive("")
+		without := missing(all, store.name)
+		if 2*without > len(all) {
+			text := fmt.Sprintf("%s does not answer %d of %d processes", store.server, without, len(all))
+			found = append(found, page("RollcallStoreDown", text).because(reason.StoreDown))
+		}
+	}
+	if n := v.held(reason.StoreDown); n > 0 && len(found) == 0 {
+		found = append(found, page("RollcallStoreDown", codesWait(n)+" because a store does not answer their refresher").because(reason.StoreDown))
+	}
+	return found
+}
+
+// missing is how many processes say that a server does not answer them.
+func missing(all []Instance, server string) int {
+	n := 0
+	for _, i := range all {
+		if slices.ContainsFunc(i.Missing, func(m Missing) bool { return m.Name == server }) {
+			n++
+		}
+	}
+	return n
+}
+
+func refreshersDown(v View) []Incident {
+	const runbook = "RollcallRefreshersDown"
+	switch {
+	case v.boardRead() && len(v.alive(Refresher)) == 0:
+		return []Incident{page(runbook, "no refresher is heard: no list changes, events wait at the broker").since(lastHeard(v.Instances, Refresher))}
+	case v.Broker != nil && len(v.Broker.Consumers) == 0:
+		return []Incident{page(runbook, "no refresher is connected to the broker: no list changes")}
+	}
+	return nil
+}
+
+// lastHeard is when a process of the role told last; zero when none is known.
+func lastHeard(all []Instance, role Role) time.Time {
+	var last time.Time
+	for _, i := range all {
+		if i.Role == role && i.Heard.After(last) {
+			last = i.Heard
+		}
+	}
+	return last
+}
+
+func noKeeper(v View) []Incident {
+	if !v.boardRead() || slices.ContainsFunc(v.alive(Keeper), func(i Instance) bool { return i.Leads }) {
+		return nil
+	}
+	const text = "no keeper is at work: shifts, midnights and dirty codes change no list"
+	return []Incident{page("RollcallNoKeeper", text).since(lastHeard(v.Instances, Keeper))}
+}
+
+func brokerDown(v View) []Incident {
+	all := v.alive(Refresher)
+	if len(all) == 0 || missing(all, "pulsar") < len(all) {
+		return nil
+	}
+	return []Incident{page("RollcallBrokerDown", "no refresher is connected to the broker: no event comes through")}
+}
+
+func instancesDown(v View) []Incident {
+	var names []string
+	var since time.Time
+	for _, i := range v.Instances {
+		if i.Silent {
+			names = append(names, string(i.Role)+" "+i.Instance)
+			since = earlier(since, i.Heard)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []Incident{ticket("RollcallInstanceDown", "not heard any more: "+some(names, "")).since(since)}
+}
+
+func subscriptionUnseen(v View) []Incident {
+	u, failed := v.unread(PartBroker)
+	if !failed {
+		return nil
+	}
+	return []Incident{ticket("RollcallSubscriptionUnseen", "the broker's statistics cannot be read: "+u.Cause)}
+}
