@@ -187,7 +187,8 @@ func TestIncidents(t *testing.T) {
 			func(v *board.View) { v.Dirty = dirtyFor(reason.Throttled, 1, 25*time.Hour) },
 			[]string{"ticket RollcallDirtyOld throttled 25h0m0s: 1 code dirty for longer than a wait lasts: a person is needed"},
 		},
-		"nobody is left": {func(v *board.View) { v.Dirty = dirtyFor(reason.NobodyLeft, 9, 99*time.Hour) }, nil},
+		"an operator's hold": {func(v *board.View) { v.Dirty = dirtyFor(reason.OnHold, 9, 99*time.Hour) }, nil},
+		"nobody is left":     {func(v *board.View) { v.Dirty = dirtyFor(reason.NobodyLeft, 9, 99*time.Hour) }, nil},
 		"somebody else writes": {
 			func(v *board.View) { v.Dirty = dirtyFor(reason.ForeignEdit, 2, time.Minute) },
 			[]string{"ticket RollcallDivergence foreign_edit 1m0s: somebody else changed 2 contact ways at WeCom; they are being mended"},

@@ -43,7 +43,7 @@ var (
 		reason.Backoff, reason.BreakerOpen,
 	}
 	patient = []reason.Reason{
-		reason.NobodyLeft, reason.Suspended, reason.SlowLane, reason.Paced, reason.Contended, reason.HandedBack,
+		reason.NobodyLeft, reason.Suspended, reason.OnHold, reason.SlowLane, reason.Paced, reason.Contended, reason.HandedBack,
 	}
 )
 

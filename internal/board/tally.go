@@ -79,10 +79,11 @@ func (t *Tally) Ended(now time.Time, outcome push.Outcome) {
 }
 
 // outside are the reasons of waits that lie outside the refreshers and have a
-// pace, or an alert, of their own: those of the alert RollcallStuck.
+// pace, or an alert, of their own: those of the alert RollcallStuck, and what an
+// operator holds.
 var outside = []reason.Reason{
 	reason.Throttled, reason.Blocked, reason.SlowLane, reason.Backoff, reason.BreakerOpen,
-	reason.Suspended, reason.Credentials, reason.Overflow, reason.NobodyLeft,
+	reason.Suspended, reason.OnHold, reason.Credentials, reason.Overflow, reason.NobodyLeft,
 }
 
 // Busy tells how many codes are in line or in flight; it is to be told at every

@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/intake"
 	"github.com/rollcall-dev/rollcall/internal/keyqueue"
 	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 )
 
@@ -122,7 +123,8 @@ func (o talliedObserver) Ended(ctx context.Context, e intake.Ended) {
 	}
 }
 
-// talliedVendor counts calls by the class of their error.
+// talliedVendor counts calls by the class of their error. What a circuit breaker
+// stopped was none.
 type talliedVendor struct {
 	push.Vendor
 	tallying
@@ -130,10 +132,12 @@ type talliedVendor struct {
 
 func (v talliedVendor) Update(ctx context.Context, call push.Call) error {
 	err := v.Vendor.Update(ctx, call)
+	class := reason.Reason("")
 	if failed, is := errors.AsType[*push.CallError](err); is {
-		v.tally.Called(v.now(), push.Classify(failed))
-	} else {
-		v.tally.Called(v.now(), "")
+		class = push.Classify(failed)
+	}
+	if class != reason.BreakerOpen {
+		v.tally.Called(v.now(), class)
 	}
 	return err
 }

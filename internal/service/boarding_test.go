@@ -47,8 +47,10 @@ func TestTheBoardCountsWhatTheMetricsCount(t *testing.T) {
 	o.Ended(t.Context(), intake.Ended{Outcome: push.Done{Reason: reason.Pushed}, Waited: reason.Throttled})
 	o.Ended(t.Context(), intake.Ended{Outcome: push.Done{Reason: reason.Unchanged}})
 	o.Ended(t.Context(), intake.Ended{Outcome: push.Fail{Class: reason.Panicked}})
-	v := talliedVendor{&scripted{script: []error{nil, &push.CallError{ErrCode: 40003}, errors.New("ours")}}, counting}
-	for range 3 {
+	v := talliedVendor{&scripted{script: []error{
+		nil, &push.CallError{ErrCode: 40003}, errors.New("ours"), &push.CallError{Class: reason.BreakerOpen},
+	}}, counting}
+	for range 4 {
 		_ = v.Update(t.Context(), push.Call{})
 	}
 	b := talliedBudget{&admitting{script: []push.Admission{{Granted: true}, {Cause: reason.Blocked}}}, counting}
