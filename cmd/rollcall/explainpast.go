@@ -71,6 +71,7 @@ type shownPast struct {
 	Next    *shownEntry  `json:"next,omitempty"`
 	Waiting *shownEntry  `json:"waiting,omitempty"`
 	Full    []shownEntry `json:"at_ceiling"`
+	Refused []shownEntry `json:"refused_pushes"`
 }
 
 type shownEntry struct {
@@ -81,7 +82,16 @@ type shownEntry struct {
 	Staff string        `json:"staff,omitempty"`
 	Count int           `json:"count,omitempty"`
 	Limit int           `json:"limit,omitempty"`
+	Event *shownEvent   `json:"event,omitempty"`
+	Trace string        `json:"trace,omitempty"`
 	Text  string        `json:"text"`
+}
+
+// shownEvent is the event behind an entry as JSON.
+type shownEvent struct {
+	Reason      string    `json:"reason"`
+	Message     string    `json:"message"` // ledger:entry:partition
+	PublishedAt time.Time `json:"published_at"`
 }
 
 func pastJSON(x explain.Explanation, at time.Time, staff string) shownPast {
@@ -92,19 +102,30 @@ func pastJSON(x explain.Explanation, at time.Time, staff string) shownPast {
 	}
 	s := shownPast{
 		Tenant: x.Tenant, Code: x.Code, At: at, Known: p.Known, Gap: p.Gap, Members: some(p.Members), Staff: staff, Listed: p.Listed,
-		Since: entryJSON(p.Since), Next: entryJSON(p.Next), Waiting: entryJSON(p.Waiting), Full: []shownEntry{},
-	}
-	for _, e := range full {
-		s.Full = append(s.Full, *entryJSON(e))
+		Since: entryJSON(p.Since), Next: entryJSON(p.Next), Waiting: entryJSON(p.Waiting), Full: entriesJSON(full), Refused: entriesJSON(p.Refused),
 	}
 	return s
+}
+
+func entriesJSON(entries []trail.Entry) []shownEntry {
+	shown := make([]shownEntry, len(entries))
+	for i, e := range entries {
+		shown[i] = *entryJSON(e)
+	}
+	return shown
 }
 
 func entryJSON(e trail.Entry) *shownEntry {
 	if e.At.IsZero() {
 		return nil
 	}
-	return &shownEntry{At: e.At, Epoch: e.Epoch, Cause: e.Cause, Until: e.Until, Staff: e.Staff, Count: e.Count, Limit: e.Limit, Text: entryText(e)}
+	s := &shownEntry{
+		At: e.At, Epoch: e.Epoch, Cause: e.Cause, Until: e.Until, Staff: e.Staff, Count: e.Count, Limit: e.Limit, Trace: e.Trace, Text: entryText(e),
+	}
+	if e.Trigger.Message != "" {
+		s.Event = &shownEvent{e.Trigger.Reason, e.Trigger.Message, e.Trigger.PublishedAt}
+	}
+	return s
 }
 
 // printPast shows a list of the past, or what it says of one member.
@@ -119,12 +140,8 @@ func printPast(w io.Writer, x explain.Explanation, at time.Time, staff string) e
 		lines = append(lines, stood(p))
 	}
 	lines = append(lines, waited(p)...)
-	if len(p.Full) > 0 {
-		lines = append(lines, "Additions that reached or passed a ceiling while it stood:")
-	}
-	for _, e := range p.Full {
-		lines = append(lines, "  "+entryText(e))
-	}
+	lines = append(lines, listOf("Pushes that did not replace it:", p.Refused)...)
+	lines = append(lines, listOf("Additions that reached or passed a ceiling while it stood:", p.Full)...)
 	return say(w, strings.Join(lines, "\n"))
 }
 
@@ -134,18 +151,30 @@ func printPastOne(w io.Writer, x explain.Explanation, p explain.Past) error {
 	case !p.Known:
 		lines = append(lines, fmt.Sprintf("Whether %s was on the list of %s/%s at %s is not known: %s.", p.Staff, x.Tenant, x.Code, stamp(p.At), p.Gap))
 	case p.Listed:
-		lines = append(lines, fmt.Sprintf("%s was on the list of %s/%s at %s%s.", p.Staff, x.Tenant, x.Code, stamp(p.At), since(p)), left(p))
+		lines = append(lines, fmt.Sprintf("%s was on the list of %s/%s at %s%s.", p.Staff, x.Tenant, x.Code, stamp(p.At), since(p)))
+		lines = append(lines, origin(p.Came)...)
+		lines = append(lines, left(p))
+		lines = append(lines, origin(p.Left)...)
 	default:
 		lines = append(lines, fmt.Sprintf("%s was not on the list of %s/%s at %s%s.", p.Staff, x.Tenant, x.Code, stamp(p.At), since(p)))
+		lines = append(lines, origin(p.Came)...)
 	}
 	lines = append(lines, waited(p.Past)...)
-	if len(p.Full) > 0 {
-		lines = append(lines, "His additions that reached or passed a ceiling while that list stood:")
-	}
-	for _, e := range p.Full {
-		lines = append(lines, "  "+entryText(e))
-	}
+	lines = append(lines, listOf("Pushes that did not replace that list:", p.Refused)...)
+	lines = append(lines, listOf("His additions that reached or passed a ceiling while that list stood:", p.Full)...)
 	return say(w, strings.Join(lines, "\n"))
+}
+
+// listOf is a title over entries; nothing when there are none.
+func listOf(title string, entries []trail.Entry) []string {
+	if len(entries) == 0 {
+		return nil
+	}
+	lines := []string{title}
+	for _, e := range entries {
+		lines = append(lines, entryLines(e)...)
+	}
+	return lines
 }
 
 func since(p explain.Past) string {
@@ -186,7 +215,7 @@ func waited(p trail.Past) []string {
 	if p.Waiting.At.IsZero() {
 		return nil
 	}
-	return []string{"A push waited then: " + entryText(p.Waiting)}
+	return append([]string{"A push waited then: " + entryText(p.Waiting)}, origin(p.Waiting)...)
 }
 
 // trailText are the newest entries, as an explanation of now ends with.
@@ -194,17 +223,40 @@ func trailText(entries []trail.Entry) string {
 	if len(entries) == 0 {
 		return ""
 	}
-	lines := []string{"What happened last (--at TIME looks back):"}
-	for _, e := range entries[max(0, len(entries)-latestShown):] {
-		lines = append(lines, "  "+entryText(e))
+	return strings.Join(listOf("What happened last (--at TIME looks back):", entries[max(0, len(entries)-latestShown):]), "\n")
+}
+
+// entryLines are an entry and, below it, what it came from.
+func entryLines(e trail.Entry) []string {
+	lines := []string{"  " + entryText(e)}
+	for _, line := range origin(e) {
+		lines = append(lines, "  "+line)
 	}
-	return strings.Join(lines, "\n")
+	return lines
+}
+
+// origin names the event and the trace that led to an entry, as far as they are
+// known.
+func origin(e trail.Entry) []string {
+	var parts []string
+	if t := e.Trigger; t.Message != "" {
+		parts = append(parts, fmt.Sprintf("event %q of %s (message %s)", t.Reason, stamp(t.PublishedAt), t.Message))
+	}
+	if e.Trace != "" {
+		parts = append(parts, "trace "+e.Trace)
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{"  by " + strings.Join(parts, ", ")}
 }
 
 func entryText(e trail.Entry) string {
 	switch e.Kind {
 	case trail.Pushed:
 		return fmt.Sprintf("%s push %d, %s: %s", stamp(e.At), e.Epoch, many(e.Size, "member"), movesText(e.Moves))
+	case trail.Refused:
+		return fmt.Sprintf("%s push %d %s: %s%s", stamp(e.At), e.Epoch, taken(e), e.Cause, inParentheses(e.Detail))
 	case trail.Full:
 		return fmt.Sprintf("%s addition of %s: %d of %d (%s)", stamp(e.At), e.Staff, e.Count, e.Limit, e.Cause)
 	case trail.Waits:
@@ -213,10 +265,22 @@ func entryText(e trail.Entry) string {
 	if !e.Until.IsZero() {
 		text += " until " + stamp(e.Until)
 	}
-	if e.Detail != "" {
-		text += " (" + shortened(e.Detail) + ")"
+	return text + inParentheses(e.Detail)
+}
+
+// taken says whether WeCom has the list of a push that no record tells of.
+func taken(e trail.Entry) string {
+	if e.Unknown {
+		return "perhaps taken"
 	}
-	return text
+	return "refused"
+}
+
+func inParentheses(detail string) string {
+	if detail == "" {
+		return ""
+	}
+	return " (" + shortened(detail) + ")"
 }
 
 func movesText(moves []trail.Move) string {

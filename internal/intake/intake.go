@@ -92,6 +92,7 @@ type message struct {
 	id           MessageID
 	redeliveries uint32
 	event        Event
+	published    time.Time
 	trace        map[string]string
 }
 
@@ -213,7 +214,7 @@ func (in *Intake) take(ctx context.Context, d Delivery) {
 	if d.Redeliveries > 0 {
 		in.Observer.Redelivered(ctx)
 	}
-	m := message{id: d.ID, redeliveries: d.Redeliveries, event: *d.Event, trace: d.Trace}
+	m := message{id: d.ID, redeliveries: d.Redeliveries, event: *d.Event, published: d.PublishedAt, trace: d.Trace}
 	acks, paced := in.touch(ctx, keyqueue.Touch[message]{Key: m.key(), Message: m, PublishedAt: d.PublishedAt})
 	if paced {
 		in.tellPaced(ctx, m.key(), m)

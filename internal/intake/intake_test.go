@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/rollcall-dev/rollcall/internal/intake"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 )
@@ -29,6 +30,34 @@ func TestEventIsAckedOnceItsCodeIsDone(t *testing.T) {
 		b.halt()
 		if !b.broker.flushed {
 			t.Error("stopped without flushing the acks")
+		}
+	})
+}
+
+// A refresh knows the newest event that it is for.
+func TestARefreshKnowsItsEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var triggers []intake.Trigger
+		b := run(t, baseOptions, func(ctx context.Context, _ push.Ref, observe func()) push.Outcome {
+			trigger, _ := intake.TriggerOf(ctx)
+			triggers = append(triggers, trigger)
+			observe()
+			spend(time.Second)
+			return push.Done{Reason: reason.Pushed}
+		})
+		began := time.Now()
+		first := b.broker.publish("acme", "c1")
+		pass(100 * time.Millisecond)
+		b.broker.publish("acme", "c1")
+		last := b.broker.publish("acme", "c1")
+		pass(5 * time.Second)
+		b.halt()
+		want := []intake.Trigger{
+			{Reason: "test", Message: first, PublishedAt: began},
+			{Reason: "test", Message: last, PublishedAt: began.Add(100 * time.Millisecond)},
+		}
+		if diff := cmp.Diff(want, triggers); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

@@ -67,7 +67,7 @@ type Subscription interface {
 
 // Refresher brings one code up to its facts. observe is called right before
 // each read of the facts: every event received until then is covered by what
-// that read returns.
+// that read returns. ctx carries the event, see TriggerOf, and the span.
 type Refresher interface {
 	Refresh(ctx context.Context, ref push.Ref, observe func()) push.Outcome
 }

@@ -15,7 +15,7 @@ func (in *Intake) refresh(ctx context.Context, work keyqueue.Work[message]) {
 	defer span.End()
 	started := time.Now()
 	ref := push.Ref{Tenant: work.Tenant, Code: work.Code}
-	outcome := in.Refresher.Refresh(ctx, ref, func() { in.observe(work.Key) })
+	outcome := in.Refresher.Refresh(WithTrigger(ctx, work.Message.trigger()), ref, func() { in.observe(work.Key) })
 	ended := Ended{Duration: time.Since(started)}
 	settled := in.settle(ctx, work, outcome)
 	ended.Outcome = settled.Outcome

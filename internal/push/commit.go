@@ -48,6 +48,7 @@ func (a *attempt) commit(ctx context.Context) Outcome {
 	if !ok {
 		return Hold{Until: a.opts.Now().Add(a.opts.Backoff.Base), Cause: reason.Contended}
 	}
+	a.tell(ctx)
 	if !open.IsZero() {
 		return Hold{Until: open, Cause: reason.Unsettled}
 	}

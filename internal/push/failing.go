@@ -22,12 +22,14 @@ func (a *attempt) refusal(ctx context.Context, intent Intent, err error) (out Ou
 	if !errors.As(err, &call) {
 		call = &CallError{Op: opUpdate, Unknown: true, Err: err}
 	}
+	class := Classify(call)
+	a.tellRefused(ctx, intent.Epoch, class, call)
 	if !call.Unknown {
 		if err := a.Store.Drop(ctx, a.ref, intent.Epoch); err != nil {
 			return a.storeDown("drop an intent", err), false
 		}
 	}
-	if class := Classify(call); class != reason.BadMember {
+	if class != reason.BadMember {
 		return a.classed(ctx, class, call), false
 	}
 	return a.refusedMember(ctx, call)

@@ -49,10 +49,24 @@ type Change struct {
 	PerStaff      []roster.Judgement // of the verdict behind After
 }
 
-// Journal is told of each change. It must not wait, and keeps nothing of what it
+// Refusal is a push that no record tells of: WeCom refused it, nobody knows
+// whether WeCom took it, or it took it and the record could not be written.
+type Refusal struct {
+	Ref
+	At    time.Time
+	Epoch int64
+	// Class is the failure's, or that of what kept the push out of the record:
+	// Contended is another instance that has begun a push since.
+	Class   reason.Reason
+	Unknown bool   // WeCom may hold the list
+	Detail  string // WeCom's answer, or the cause; holds no secret
+}
+
+// Journal is told of each push. It must not wait, and keeps nothing of what it
 // is given but values.
 type Journal interface {
 	Changed(ctx context.Context, c Change)
+	Refused(ctx context.Context, r Refusal)
 }
 
 // Ports are what a Protocol needs from the world. All but the Journal are
@@ -94,12 +108,9 @@ func (p *Protocol) Refresh(ctx context.Context, ref Ref, observe func()) (out Ou
 		}
 	}()
 	a := &attempt{Protocol: p, ref: ref, observe: observe, rotates: p.families.rotates(ref.Code)}
-	for range maxRounds {
-		if out := a.round(ctx); out != nil {
-			return out
-		}
-	}
-	return Hold{Until: p.opts.Now().Add(p.opts.Backoff.Base), Cause: reason.Contended}
+	out = a.rounds(ctx)
+	a.tellUnrecorded(ctx, out)
+	return out
 }
 
 // attempt is one Refresh: what it learned and did over its rounds.
@@ -119,7 +130,17 @@ type attempt struct {
 	own    []int64   // epochs of our calls that WeCom took
 	pushed Committed // what the last of them brought, once it is committed
 	began  time.Time // when that one was announced
-	before []string  // what the record said that WeCom held before our first call
+	before []string  // what the record said that WeCom held before our first call, or since it was told
+	told   int64     // the epoch of the last push that the journal knows of
+}
+
+func (a *attempt) rounds(ctx context.Context) Outcome {
+	for range maxRounds {
+		if out := a.round(ctx); out != nil {
+			return out
+		}
+	}
+	return Hold{Until: a.opts.Now().Add(a.opts.Backoff.Base), Cause: reason.Contended}
 }
 
 // round goes the way of the protocol once. A nil outcome says: something
@@ -154,7 +175,6 @@ func (a *attempt) round(ctx context.Context) Outcome {
 
 // finish ends the refresh, unless what WeCom holds now was only a probe.
 func (a *attempt) finish(ctx context.Context) Outcome {
-	a.tell(ctx)
 	if a.probes() {
 		return a.tookProbe(ctx)
 	}
@@ -162,16 +182,6 @@ func (a *attempt) finish(ctx context.Context) Outcome {
 		return out
 	}
 	return a.done(reason.Pushed)
-}
-
-// tell tells the journal what WeCom holds now in place of what it held.
-func (a *attempt) tell(ctx context.Context) {
-	if a.Journal == nil {
-		return
-	}
-	a.Journal.Changed(ctx, Change{
-		Ref: a.ref, At: a.pushed.At, Epoch: a.pushed.Epoch, Before: a.before, After: a.pushed.Members, PerStaff: a.verdict.PerStaff,
-	})
 }
 
 // read takes in the set's version, the record and the facts, in this order,

@@ -54,7 +54,7 @@ type trailedRefresher struct {
 
 func (r trailedRefresher) Refresh(ctx context.Context, ref push.Ref, observe func()) push.Outcome {
 	out := r.Refresher.Refresh(ctx, ref, observe)
-	r.trail.Ended(ref, out)
+	r.trail.Ended(ctx, ref, out)
 	return out
 }
 
@@ -68,5 +68,5 @@ var _ quota.Observer = trailedQuota{}
 
 func (q trailedQuota) Reached(ctx context.Context, of quota.Counting, c quota.Ceiling) {
 	q.Quota.Reached(ctx, of, c)
-	q.trail.Full(of, c)
+	q.trail.Full(ctx, of, c)
 }

@@ -1,25 +1,38 @@
 package trail
 
 import (
+	"context"
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/rollcall-dev/rollcall/internal/intake"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
-// Kept is how many entries of a code are kept, the newest.
-const Kept = 64
+// How much of a code's trail is kept.
+const (
+	// Kept is how many entries, the newest.
+	Kept = 64
+	// KeptRefused is how many of those that tell of a refusal, beside Kept: a
+	// code that fails for days does not lose what happened before.
+	KeptRefused = 16
+	// KeptFor is how old an entry becomes.
+	KeptFor = 90 * 24 * time.Hour
+)
 
 // Kind is what an entry tells of.
 type Kind string
 
 // The kinds.
 const (
-	Pushed Kind = "pushed" // WeCom has another list
-	Waits  Kind = "waits"  // a push begins to wait, or waits for something else
-	Full   Kind = "full"   // somebody was added and is at a ceiling, or beyond it
+	Pushed  Kind = "pushed"  // WeCom has another list
+	Refused Kind = "refused" // WeCom did not take a push, or nobody knows, or no record has it
+	Waits   Kind = "waits"   // a push begins to wait, or waits for something else
+	Full    Kind = "full"    // somebody was added and is at a ceiling, or beyond it
 )
 
 // Entry is one thing that happened to a code. Fields of other kinds are zero.
@@ -27,12 +40,20 @@ type Entry struct {
 	At   time.Time
 	Kind Kind
 
-	// Of Pushed.
+	// Trigger is the event that led there; zero: none is known, as of an entry of
+	// Full, which is an event itself.
+	Trigger Trigger
+	Trace   string // its trace ID in OpenTelemetry, hex; "": it is not traced
+
+	// Of Pushed and Refused.
 	Epoch int64
+	// Of Pushed.
 	Moves []Move
 	Size  int // of the list from then on
+	// Of Refused.
+	Unknown bool // WeCom may hold the list all the same
 
-	// Of Waits; of Full the ceiling.
+	// Of Refused and Waits; of Full the ceiling.
 	Cause  reason.Reason
 	Until  time.Time // zero: nobody knows
 	Detail string
@@ -44,6 +65,13 @@ type Entry struct {
 
 // Beyond reports an addition that should not have been.
 func (e Entry) Beyond() bool { return e.Kind == Full && e.Count > e.Limit }
+
+// Trigger is an event for which a list was looked at.
+type Trigger struct {
+	Reason      string // the producer's word
+	Message     string // the broker's name of it: ledger:entry:partition
+	PublishedAt time.Time
+}
 
 // Move is one staff member who came onto the list or left it.
 type Move struct {
@@ -62,6 +90,22 @@ type Noted struct {
 // OfChange is the entry of a push.
 func OfChange(c push.Change) Entry {
 	return Entry{At: c.At, Kind: Pushed, Epoch: c.Epoch, Moves: moves(c.Before, c.After, c.PerStaff), Size: len(c.After)}
+}
+
+// OfRefusal is the entry of a push that no record tells of.
+func OfRefusal(r push.Refusal) Entry {
+	return Entry{At: r.At, Kind: Refused, Epoch: r.Epoch, Cause: r.Class, Unknown: r.Unknown, Detail: r.Detail}
+}
+
+// ledTo notes what an entry came from: the event and the trace that ctx is of.
+func ledTo(ctx context.Context, e Entry) Entry {
+	if t, ok := intake.TriggerOf(ctx); ok {
+		e.Trigger = Trigger{Reason: t.Reason, Message: t.Message.String(), PublishedAt: t.PublishedAt}
+	}
+	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() && span.IsSampled() {
+		e.Trace = span.TraceID().String()
+	}
+	return e
 }
 
 // moves are those who left, then those who came, each in the order of their list.

@@ -20,6 +20,8 @@ type Past struct {
 	Waiting Entry
 	// Full are the additions that reached or passed a ceiling while the list stood.
 	Full []Entry
+	// Refused are the pushes that did not replace it, or of which nobody knows.
+	Refused []Entry
 }
 
 // At goes back from the list of now, by a code's entries in the order of their
@@ -57,7 +59,7 @@ func At(now []string, entries []Entry, at time.Time) Past {
 	return p
 }
 
-// look finds the push before the instant, what waited at it, and the additions
+// look finds the push before the instant, what waited at it, and what happened
 // while the list stood.
 func (p *Past) look(entries []Entry, first int) {
 	for i := first - 1; i >= 0 && p.Since.At.IsZero(); i-- {
@@ -70,8 +72,11 @@ func (p *Past) look(entries []Entry, first int) {
 	}
 	for _, e := range entries {
 		stood := e.At.After(p.Since.At) && (p.Next.At.IsZero() || e.At.Before(p.Next.At))
-		if e.Kind == Full && stood {
+		switch {
+		case e.Kind == Full && stood:
 			p.Full = append(p.Full, e)
+		case e.Kind == Refused && stood:
+			p.Refused = append(p.Refused, e)
 		}
 	}
 }

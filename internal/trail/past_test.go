@@ -1,6 +1,7 @@
 package trail_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -31,6 +32,8 @@ func story() []trail.Entry {
 
 func TestTheListOfThePast(t *testing.T) {
 	s := story()
+	refused := trail.Entry{At: at(70), Kind: trail.Refused, Epoch: 31, Cause: reason.Transient}
+	withRefusal := slices.Insert(story(), 4, refused)
 	now := []string{"bob", "zoe"}
 	tests := map[string]struct {
 		at   time.Time
@@ -39,16 +42,16 @@ func TestTheListOfThePast(t *testing.T) {
 		"now":                {at(95), trail.Past{Known: true, Members: []string{"bob", "zoe"}, Since: s[5]}},
 		"between two pushes": {at(80), trail.Past{Known: true, Members: []string{"bob"}, Since: s[4], Next: s[5]}},
 		"while it waited": {at(30), trail.Past{
-			Known: true, Members: []string{"amy", "bob"}, Since: s[0], Next: s[4], Waiting: s[2], Full: []trail.Entry{s[1], s[3]},
+			Known: true, Members: []string{"amy", "bob"}, Since: s[0], Next: s[4], Waiting: s[2], Full: []trail.Entry{s[1], s[3]}, Refused: []trail.Entry{refused},
 		}},
-		"before it had to wait":    {at(5), trail.Past{Known: true, Members: []string{"amy", "bob"}, Since: s[0], Next: s[4], Full: []trail.Entry{s[1], s[3]}}},
+		"before it had to wait":    {at(5), trail.Past{Known: true, Members: []string{"amy", "bob"}, Since: s[0], Next: s[4], Full: []trail.Entry{s[1], s[3]}, Refused: []trail.Entry{refused}}},
 		"at the instant of a push": {at(71), trail.Past{Known: true, Members: []string{"bob"}, Since: s[4], Next: s[5]}},
 		"before the trail begins":  {at(-1), trail.Past{Gap: "the trail begins later", Next: s[0]}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tt.want.At = tt.at
-			if diff := cmp.Diff(tt.want, trail.At(now, s, tt.at)); diff != "" {
+			if diff := cmp.Diff(tt.want, trail.At(now, withRefusal, tt.at)); diff != "" {
 				t.Error(diff)
 			}
 		})

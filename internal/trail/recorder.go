@@ -15,9 +15,9 @@ import (
 // Store keeps trails.
 type Store interface {
 	// Append adds entries to their codes' trails, in their order. Of each trail the
-	// last Kept entries stay.
+	// last Kept entries stay, and beside them the last KeptRefused refusals.
 	Append(ctx context.Context, entries []Noted) error
-	// Of returns a code's entries, oldest first.
+	// Of returns a code's entries, oldest first, and none older than KeptFor.
 	Of(ctx context.Context, ref push.Ref) ([]Entry, error)
 }
 
@@ -57,14 +57,19 @@ func NewRecorder(store Store, opts Options) *Recorder {
 	return &Recorder{store: store, opts: opts, waiting: make(chan Noted, opts.Room), waits: recent.NewMap[push.Ref, reason.Reason](opts.Codes)}
 }
 
-// Changed notes a push.
-func (r *Recorder) Changed(_ context.Context, c push.Change) {
+// Changed notes a push, and the event behind it.
+func (r *Recorder) Changed(ctx context.Context, c push.Change) {
 	r.waits.Delete(c.Ref)
-	r.note(Noted{c.Ref, OfChange(c)})
+	r.note(Noted{c.Ref, ledTo(ctx, OfChange(c))})
+}
+
+// Refused notes a push that WeCom did not take, or of which nobody knows.
+func (r *Recorder) Refused(ctx context.Context, refusal push.Refusal) {
+	r.note(Noted{refusal.Ref, ledTo(ctx, OfRefusal(refusal))})
 }
 
 // Ended notes what a refresh has to wait for, once for as long as it is the same.
-func (r *Recorder) Ended(ref push.Ref, out push.Outcome) {
+func (r *Recorder) Ended(ctx context.Context, ref push.Ref, out push.Outcome) {
 	entry, waits := OfOutcome(out, r.opts.Now())
 	if !waits {
 		r.waits.Delete(ref)
@@ -76,14 +81,14 @@ func (r *Recorder) Ended(ref push.Ref, out push.Outcome) {
 		return entry.Cause
 	})
 	if !known {
-		r.note(Noted{ref, entry})
+		r.note(Noted{ref, ledTo(ctx, entry)})
 	}
 }
 
 // Full notes an addition that brought a staff member to a ceiling, or beyond it.
-func (r *Recorder) Full(of quota.Counting, c quota.Ceiling) {
+func (r *Recorder) Full(ctx context.Context, of quota.Counting, c quota.Ceiling) {
 	ref := push.Ref{Tenant: of.Tenant, Code: of.Code}
-	r.note(Noted{ref, Entry{At: r.opts.Now(), Kind: Full, Cause: c.Kind, Staff: of.Staff, Count: c.Count, Limit: c.Limit}})
+	r.note(Noted{ref, ledTo(ctx, Entry{At: r.opts.Now(), Kind: Full, Cause: c.Kind, Staff: of.Staff, Count: c.Count, Limit: c.Limit})})
 }
 
 func (r *Recorder) note(n Noted) {

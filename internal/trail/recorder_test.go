@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/goleak"
 
+	"github.com/rollcall-dev/rollcall/internal/intake"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/quota"
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -118,7 +122,7 @@ func TestEntriesAreWrittenTogether(t *testing.T) {
 		pass(time.Second)
 		b.want(t, map[string]int{trail.Written: 5}, 4, 1)
 		for range 6 {
-			b.Full(quota.Counting{}, quota.Ceiling{})
+			b.Full(t.Context(), quota.Counting{}, quota.Ceiling{})
 		}
 		b.stop()
 		b.want(t, map[string]int{trail.Written: 11}, 4, 1, 4, 2)
@@ -161,14 +165,14 @@ func TestAWaitIsNotedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{}
 		b := start(t, s)
-		hold := func(code string, why reason.Reason) { b.Ended(ref(code), push.Hold{Cause: why}) }
+		hold := func(code string, why reason.Reason) { b.Ended(t.Context(), ref(code), push.Hold{Cause: why}) }
 		hold("a", reason.Blocked)
 		hold("a", reason.Blocked)
 		hold("b", reason.Blocked)
 		hold("a", reason.Throttled)
 		hold("a", reason.Blocked)
 		pass(time.Second)
-		b.Ended(ref("a"), push.Done{Reason: reason.Unchanged})
+		b.Ended(t.Context(), ref("a"), push.Done{Reason: reason.Unchanged})
 		hold("a", reason.Blocked)
 		b.Changed(t.Context(), push.Change{Ref: ref("a")})
 		hold("a", reason.Blocked)
@@ -183,6 +187,40 @@ func TestAWaitIsNotedOnce(t *testing.T) {
 			"a waits blocked", "b waits blocked", "a waits throttled", "a waits blocked", "a waits blocked", "a pushed ", "a waits blocked",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// An entry names the event and the trace that led to it.
+func TestAnEntryNamesItsEventAndTrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &store{}
+		b := start(t, s)
+		traced := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{0x4b, 1}, SpanID: trace.SpanID{1}, TraceFlags: trace.FlagsSampled})
+		unsampled := traced.WithTraceFlags(0)
+		of := func(span trace.SpanContext) context.Context { return trace.ContextWithSpanContext(t.Context(), span) }
+		by := func(span trace.SpanContext) context.Context {
+			return intake.WithTrigger(of(span), intake.Trigger{Reason: "staff_offline", Message: intake.MessageID{Ledger: 7, Entry: 12}, PublishedAt: at(-1)})
+		}
+		b.Changed(by(traced), push.Change{Ref: ref("a"), At: at(0)})
+		b.Refused(by(unsampled), push.Refusal{Ref: ref("a"), At: at(0), Epoch: 4, Class: reason.Transient, Unknown: true, Detail: "http 502"})
+		b.Ended(by(traced), ref("a"), push.Hold{Cause: reason.Blocked})
+		b.Full(of(traced), quota.Counting{}, quota.Ceiling{})
+		b.stop()
+
+		trigger, hex := trail.Trigger{Reason: "staff_offline", Message: "7:12:0", PublishedAt: at(-1)}, traced.TraceID().String()
+		want := []trail.Entry{
+			{Kind: trail.Pushed, Trigger: trigger, Trace: hex},
+			{Kind: trail.Refused, Trigger: trigger, Epoch: 4, Cause: reason.Transient, Unknown: true, Detail: "http 502"},
+			{Kind: trail.Waits, Trigger: trigger, Trace: hex, Cause: reason.Blocked},
+			{Kind: trail.Full, Trace: hex},
+		}
+		var got []trail.Entry
+		for _, n := range slices.Concat(s.writes...) {
+			got = append(got, n.Entry)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(trail.Entry{}, "At")); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -68,6 +68,12 @@ func TestTheTicketIsExplainedAfterwards(t *testing.T) {
 	if !past.Known || !past.Listed || past.Why != reason.Eligible || past.WhyLeft != reason.Offline || past.Waiting.Cause != reason.Blocked || !past.Left.At.After(waiting.At) {
 		t.Errorf("afterwards: %+v", past)
 	}
+	if past.Waiting.Trigger.Reason != "test" || past.Left.Trigger.Message == "" || past.Left.Trigger.PublishedAt.Before(past.Came.Trigger.PublishedAt) {
+		t.Errorf("the events behind it: %+v, %+v", past.Waiting.Trigger, past.Left.Trigger)
+	}
+	if len(past.Refused) != 1 || past.Refused[0].Cause != reason.Throttled || past.Refused[0].Unknown {
+		t.Errorf("refused pushes: %+v", past.Refused)
+	}
 	if past.Waiting.Until.IsZero() || past.Left.At.Before(past.Waiting.Until.Add(-time.Second)) {
 		t.Errorf("it waited until %v, and he left at %v", past.Waiting.Until, past.Left.At)
 	}

@@ -4,11 +4,13 @@ package mongostore_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -17,23 +19,20 @@ import (
 
 // A trail comes back as it was noted, in the order of time, and stays short.
 func TestTrails(t *testing.T) {
-	trails := newWorld(t, time.Now).Trails()
-	ctx, ref := t.Context(), push.Ref{Tenant: "acme", Code: "c1"}
 	begun := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
+	trails := newWorld(t, func() time.Time { return begun.Add(time.Hour) }).Trails()
+	ctx, ref := t.Context(), push.Ref{Tenant: "acme", Code: "c1"}
 	entries := []trail.Entry{
-		{At: begun, Kind: trail.Pushed, Epoch: 3, Size: 2, Moves: []trail.Move{{Staff: "amy", Came: true, Why: reason.Eligible}, {Staff: "old"}}},
+		{
+			At: begun, Kind: trail.Pushed, Epoch: 3, Size: 2, Moves: []trail.Move{{Staff: "amy", Came: true, Why: reason.Eligible}, {Staff: "old"}},
+			Trigger: trail.Trigger{Reason: "staff_online", Message: "7:12:0", PublishedAt: begun.Add(-time.Second)}, Trace: "4bf92f3577b34da6a3ce929d0e0e4736",
+		},
 		{At: begun.Add(time.Second), Kind: trail.Full, Cause: reason.AtDailyLimit, Staff: "amy", Count: 6, Limit: 5},
 		{At: begun.Add(2 * time.Second), Kind: trail.Waits, Cause: reason.Blocked, Until: begun.Add(time.Hour), Detail: "45009"},
-	}
-	noted := func(ref push.Ref, entries ...trail.Entry) []trail.Noted {
-		var all []trail.Noted
-		for _, e := range entries {
-			all = append(all, trail.Noted{Ref: ref, Entry: e})
-		}
-		return all
+		{At: begun.Add(3 * time.Second), Kind: trail.Refused, Epoch: 4, Cause: reason.Transient, Unknown: true, Detail: "http 502"},
 	}
 	other := push.Ref{Tenant: "acme", Code: "c2"}
-	if err := trails.Append(ctx, append(noted(ref, entries[2], entries[0]), noted(other, entries[1])...)); err != nil {
+	if err := trails.Append(ctx, append(noted(ref, entries[3], entries[2], entries[0]), noted(other, entries[1])...)); err != nil {
 		t.Fatal(err)
 	}
 	if err := trails.Append(ctx, noted(ref, entries[1])); err != nil {
@@ -50,14 +49,81 @@ func TestTrails(t *testing.T) {
 	}
 
 	many := make([]trail.Entry, trail.Kept+10)
+	refusals := make([]trail.Entry, trail.KeptRefused+trail.Kept)
+	for i := range refusals {
+		refusals[i] = trail.Entry{At: begun.Add(time.Duration(i) * time.Hour), Kind: trail.Refused, Epoch: int64(i)}
+	}
 	for i := range many {
 		many[i] = trail.Entry{At: begun.Add(time.Duration(i) * time.Minute), Kind: trail.Waits, Detail: strings.Repeat("长", 300) + fmt.Sprint(i)}
 	}
-	if err := trails.Append(ctx, noted(ref, many...)); err != nil {
+	if err := trails.Append(ctx, noted(ref, slices.Concat(many, refusals)...)); err != nil {
 		t.Fatal(err)
 	}
 	got, err = trails.Of(ctx, ref)
+	refused := func(e trail.Entry) bool { return e.Kind == trail.Refused }
+	if i := slices.IndexFunc(got, refused); i < 0 || len(got) != trail.Kept+trail.KeptRefused || got[i].Epoch != trail.Kept {
+		t.Errorf("%d entries; want %d, of them the newest %d refusals", len(got), trail.Kept+trail.KeptRefused, trail.KeptRefused)
+	}
+	got = slices.DeleteFunc(got, refused)
 	if err != nil || len(got) != trail.Kept || !got[0].At.Equal(many[10].At) || len([]rune(got[0].Detail)) != 200 {
 		t.Errorf("%d entries, the first of %v with %d characters; %v", len(got), got[0].At, len([]rune(got[0].Detail)), err)
 	}
+}
+
+// What is older than a trail may be is not shown, and goes with the code's first
+// entry of a day; what an older build wrote is read.
+func TestTrailsForgetWhatIsOld(t *testing.T) {
+	now := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
+	w := newWorld(t, func() time.Time { return now })
+	trails, ref := w.Trails(), push.Ref{Tenant: "acme", Code: "c1"}
+	begun := now
+	written := func(kind trail.Kind, days int) trail.Entry {
+		return trail.Entry{At: begun.AddDate(0, 0, days), Kind: kind}
+	}
+	old := bson.M{"_id": "c1", "tenant": "acme", "last": now, "entries": bson.A{bson.M{"t": begun, "k": "waits"}}}
+	if _, err := w.raw.Collection("trails").InsertOne(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	want := func(kept int, shown ...trail.Entry) {
+		t.Helper()
+		got, err := trails.Of(t.Context(), ref)
+		if diff := cmp.Diff(shown, got); diff != "" || err != nil {
+			t.Errorf("%v\n%s", err, diff)
+		}
+		var doc struct{ Entries, Refused []bson.M }
+		if err := w.raw.Collection("trails").FindOne(t.Context(), bson.M{"_id": "c1"}).Decode(&doc); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(doc.Entries) + len(doc.Refused); n != kept {
+			t.Errorf("%d entries are stored; want %d", n, kept)
+		}
+	}
+	add := func(e trail.Entry) {
+		t.Helper()
+		if err := trails.Append(t.Context(), noted(ref, e)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(written(trail.Refused, 1))
+	want(2, written(trail.Waits, 0), written(trail.Refused, 1))
+
+	now = begun.AddDate(0, 0, 91).Add(-time.Minute)
+	want(2, written(trail.Refused, 1))
+	add(written(trail.Pushed, 90))
+	want(2, written(trail.Refused, 1), written(trail.Pushed, 90))
+
+	now = now.Add(time.Hour) // the same day: not looked for again
+	add(written(trail.Pushed, 91))
+	want(3, written(trail.Pushed, 90), written(trail.Pushed, 91))
+	now = now.AddDate(0, 0, 1)
+	add(written(trail.Pushed, 92))
+	want(3, written(trail.Pushed, 90), written(trail.Pushed, 91), written(trail.Pushed, 92))
+}
+
+func noted(ref push.Ref, entries ...trail.Entry) []trail.Noted {
+	var all []trail.Noted
+	for _, e := range entries {
+		all = append(all, trail.Noted{Ref: ref, Entry: e})
+	}
+	return all
 }
