@@ -177,9 +177,13 @@ generate: $(HELM_DOCS) ## write the generated docs anew
 	@mkdir -p .run
 	go run ./cmd/rollcall help env --markdown > .run/configuration.md
 	mv .run/configuration.md docs/configuration.md
-
+	go run ./cmd/rollcall help man --into man
 	$(HELM_DOCS) --log-level=warning --sort-values-order=file --chart-search-root charts/rollcall
 	go run ./tools/dashboards
+
+.PHONY: man
+man: ## write the manual pages under man/ anew
+	go run ./cmd/rollcall help man --into man
 
 .PHONY: dashboards
 dashboards: ## write the Grafana dashboards anew
@@ -193,6 +197,9 @@ dashboard-pictures: ## play a demo and draw the dashboards from it, for docs/ima
 check-generated: ## fail when a generated doc is not what its source says
 	go run ./cmd/rollcall help env --markdown | diff -u docs/configuration.md - \
 	  || { echo 'docs/configuration.md is out of date: run make generate' >&2; exit 1; }
+	@rm -rf .run/man
+	go run ./cmd/rollcall help man --into .run/man
+	diff -ru man .run/man || { echo 'man/ is out of date: run make man' >&2; exit 1; }
 
 .PHONY: check-modules
 check-modules: ## fail when go.mod or go.sum is not tidy or a module was altered

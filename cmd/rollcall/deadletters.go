@@ -46,7 +46,8 @@ func newDeadLettersListCommand() *cobra.Command {
 		Short: "List the dead letters that nobody has dealt with",
 		Long: `Lists the dead letters that nobody has dealt with, oldest first (of each partition).
 Listing leaves them where they are.`,
-		Args: cobra.NoArgs,
+		Example: `  rollcall deadletters list --limit 20`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkLimit(limit); err != nil {
 				return err
@@ -66,7 +67,11 @@ func newDeadLettersShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a dead letter with its payload",
-		Args:  cobra.ExactArgs(1),
+		Long: `Shows a letter's cause and key, when it was published and buried, its properties, and the
+payload that nobody could act on. The letter is left where it is. Its ID is that of
+"rollcall deadletters list".`,
+		Example: `  rollcall deadletters show 12:3:0`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadConfig(cmd, config.NeedPulsar)
 			if err != nil {

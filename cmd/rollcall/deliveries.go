@@ -39,7 +39,12 @@ func newDeliveriesListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List deliveries, and why they wait or were given up",
-		Args:  cobra.NoArgs,
+		Long: `Lists deliveries with their channel, notice and state, how often each was tried, when it
+goes on, and what its receiver answered last. One that is held goes on with its tenant's
+next daily pool.`,
+		Example: `  rollcall deliveries list
+  rollcall deliveries list --tenant acme --state failed`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkLimit(limit); err != nil {
 				return err
@@ -73,7 +78,11 @@ func newDeliveriesShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show TENANT DELIVERY",
 		Short: "Show one delivery",
-		Args:  cobra.ExactArgs(2),
+		Long: `Shows one delivery: the notice and its idempotency key, the state and since when, how
+often it was tried, which day's pool paid for it, and what its receiver answered last. Its
+ID is that of "rollcall deliveries list".`,
+		Example: `  rollcall deliveries show acme 9f86d081884c7d659a2feaa0c55ad015`,
+		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadConfig(cmd, config.NeedMongoDB)
 			if err != nil {
@@ -94,7 +103,8 @@ func newDeliveriesRetryCommand() *cobra.Command {
 		Short: "Make a delivery that was given up pending again",
 		Long: `Makes a failed delivery pending again, with all its tries before it. Its receiver sees
 the idempotency key of the earlier tries, and the daily pool is not debited again.`,
-		Args: cobra.ExactArgs(2),
+		Example: `  rollcall deliveries retry acme 9f86d081884c7d659a2feaa0c55ad015`,
+		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadConfig(cmd, config.NeedMongoDB)
 			if err != nil {

@@ -39,6 +39,9 @@ a counter from what WeCom told, an event is unaccounted for, a stale list was pu
 or somebody was drawn who was at his ceiling on the code. Servers named by
 ROLLCALL_PULSAR_URL, ROLLCALL_MONGODB_URI or ROLLCALL_REDIS_URL are used instead of
 starting one.`,
+		Example: `  rollcall demo
+  rollcall demo --duration 5m --refreshers 3 --report report.json
+  rollcall demo --seed 7 --storm-codes 0 --kill=false`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, opts, report) },
 	}

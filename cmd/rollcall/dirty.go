@@ -87,7 +87,9 @@ func newDirtyShowCommand() *cobra.Command {
 		Use:   "show CODE",
 		Short: "Show all that is known of a dirty code",
 		Long:  `Shows one entry. A code is named by its ID, or as TENANT/CODE.`,
-		Args:  cobra.ExactArgs(1),
+		Example: `  rollcall dirty show acme/code-1
+  rollcall dirty show code-1 -o json`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOutput(cmd, output); err != nil {
 				return err

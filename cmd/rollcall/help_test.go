@@ -2,10 +2,12 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
@@ -24,6 +26,55 @@ func TestDocsAreCurrent(t *testing.T) {
 		if diff := cmp.Diff(printed, string(kept)); diff != "" {
 			t.Errorf("%s differs from what the code says; run `go generate ./cmd/rollcall`:\n%s", file, diff)
 		}
+	}
+}
+
+// The pages under man/ are what the commands print, and there are no others.
+func TestManualIsCurrent(t *testing.T) {
+	pages := manual(newRootCommand())
+	kept, err := filepath.Glob("../../man/rollcall*.1")
+	if err != nil || len(kept) != len(pages) {
+		t.Errorf("%d pages are kept under man/, and there are %d; run `make man` (%v)", len(kept), len(pages), err)
+	}
+	for name, page := range pages {
+		text, err := os.ReadFile("../../man/" + name)
+		if err != nil {
+			t.Errorf("run `make man`: %v", err)
+			continue
+		}
+		if diff := cmp.Diff(page, string(text)); diff != "" {
+			t.Errorf("man/%s differs from what the code says; run `make man`:\n%s", name, diff)
+		}
+	}
+}
+
+// Nothing of a text is a macro or an escape, and what has no page is removed.
+func TestManualPages(t *testing.T) {
+	odd := &cobra.Command{Use: "odd FILE", Short: `A \fB in a --short`, Long: ".TH is no macro\nhere.\n\n  as it\n  stands", Run: func(*cobra.Command, []string) {}}
+	odd.Flags().Int("limit", 5, "most `codes` to list")
+	root := &cobra.Command{Use: "rollcall", Short: "all"}
+	root.AddCommand(odd)
+	page := manPage(odd)
+	wantLines(t, page, `rollcall\-odd \- A \efB in a \-\-short`, "\n\\&.TH is no macro\nhere.\n", ".nf\n  as it\n  stands\n.fi\n", `.B \-\-limit codes`, "most codes to list (default 5)", ".BR rollcall (1)")
+
+	folder := t.TempDir()
+	for _, name := range []string{"rollcall-gone.1", "other.1"} {
+		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writeManual(root, folder); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range left {
+		left[i] = filepath.Base(left[i])
+	}
+	if diff := cmp.Diff([]string{"other.1", "rollcall-odd.1", "rollcall.1"}, left); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -19,7 +19,11 @@ func newHelpEnvCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "env",
 		Short: "Every environment variable, its default, what it accepts and what it is",
-		Args:  cobra.NoArgs,
+		Long: `Lists every environment variable that Rollcall reads, by what it concerns: its default,
+the values that it accepts, and what it is. Nothing of the environment is read.`,
+		Example: `  rollcall help env
+  rollcall help env --markdown > docs/configuration.md`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			render := envScreen
 			if markdown {

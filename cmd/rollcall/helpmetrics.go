@@ -19,7 +19,11 @@ func newHelpMetricsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "metrics",
 		Short: "Every metric, its labels and what to do about it",
-		Args:  cobra.NoArgs,
+		Long: `Lists every metric that the roles serve at /metrics: its name, unit and labels, what it
+says, and what to do when it says something unusual.`,
+		Example: `  rollcall help metrics
+  rollcall help metrics --markdown > docs/metrics.md`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			render := metricsScreen
 			if markdown {

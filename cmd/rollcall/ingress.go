@@ -16,7 +16,8 @@ func newIngressCommand() *cobra.Command {
 API for facts and draws at /v1, and the landing pages at /c/CODE. Run as many as
 the load asks for, behind anything that ends TLS; each answer is given only when
 everything that follows from the request is durable.`,
-		Args: cobra.NoArgs,
+		Example: `  rollcall ingress`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, config.NeedPulsar, config.NeedMongoDB, config.NeedRedis)
 			if err != nil {

@@ -17,7 +17,8 @@ their tenant's budget, and makes codes dirty whose announced push was left
 without an outcome. Run two: one works, the other stands by (and is ready). The
 second takes over at once when the first is stopped with SIGTERM, and within
 ROLLCALL_KEEPER_LEASE_TTL and a second when it dies.`,
-		Args: cobra.NoArgs,
+		Example: `  rollcall keeper`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, config.NeedPulsar, config.NeedMongoDB, config.NeedRedis)
 			if err != nil {

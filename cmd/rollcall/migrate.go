@@ -13,6 +13,10 @@ func newMigrateCommand() *cobra.Command {
 		Short:   "Move a company over from another system",
 		Long: `Moves a company over from the system that kept its live QR codes until now
 (docs/migration.md).`,
+		Example: `  rollcall migrate shadow acme
+  rollcall migrate import acme
+  rollcall migrate report acme
+  rollcall migrate live acme --reason "seven clean days"`,
 	}
 	cmd.AddCommand(
 		newMigrateImportCommand(),

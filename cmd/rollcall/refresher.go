@@ -17,6 +17,8 @@ func newRefresherCommand() *cobra.Command {
 		Long: `The refresher consumes refresh events, recomputes each code's list from the facts
 and pushes it to WeCom. Run as many as you like: the broker brings each code to
 one of them. It stops on SIGTERM after finishing what is in flight.`,
+		Example: `  rollcall refresher
+  ROLLCALL_REFRESHER_WORKERS=128 rollcall refresher`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, config.NeedPulsar, config.NeedMongoDB, config.NeedRedis)

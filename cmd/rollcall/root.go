@@ -53,6 +53,7 @@ func commands() []*cobra.Command {
 		newPreflightCommand(),
 		newProbeCommand(),
 		newDemoCommand(),
+		newCompletionCommand(),
 		newVersionCommand(),
 	}
 }
@@ -65,19 +66,23 @@ func newRootCommand() *cobra.Command {
 it decides from the facts who belongs on the list and is the only writer of it.
 
 Everything is set by environment variables; "rollcall help env" explains them.`,
-		Example: `  rollcall help env         every variable, its default and what it accepts
-  rollcall help metrics     every metric and what to do about it`,
+		Example: `  rollcall help env        # every variable, its default and what it accepts
+  rollcall help metrics    # every metric and what to do about it
+  rollcall explain code-1  # who is on a list, and why`,
 		Version:                    readBuild().String(),
 		SilenceUsage:               true,
 		SilenceErrors:              true,
 		SuggestionsMinimumDistance: 2,
-		CompletionOptions:          cobra.CompletionOptions{HiddenDefaultCmd: true},
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true}, // ours is newCompletionCommand
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(suggestFlag)
 	root.AddCommand(commands()...)
-	root.SetHelpCommand(newHelpCommand())
 	addGroups(root)
+	complete(root)
+	help := newHelpCommand()
+	complete(help)
+	root.SetHelpCommand(help)
 	return root
 }
 
@@ -131,6 +136,9 @@ func prepare(cmd *cobra.Command, begin func()) {
 			return body(cmd, args)
 		}
 	}
+	if allowed := cmd.Args; allowed != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return withUsage(cmd, allowed(cmd, args)) }
+	}
 	if cmd.HasSubCommands() && !cmd.Runnable() && cmd.HasParent() {
 		cmd.Args = knownSubcommand
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -138,6 +146,15 @@ func prepare(cmd *cobra.Command, begin func()) {
 	for _, sub := range cmd.Commands() {
 		prepare(sub, begin)
 	}
+}
+
+// withUsage adds what a command takes to a complaint about how many arguments it
+// was given; one about what they are says enough.
+func withUsage(cmd *cobra.Command, err error) error {
+	if err == nil || !strings.Contains(err.Error(), "arg(s)") {
+		return err
+	}
+	return fmt.Errorf("%w; usage: %s", err, cmd.UseLine())
 }
 
 // knownSubcommand refuses all arguments: a subcommand's name would not have

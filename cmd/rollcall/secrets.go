@@ -28,6 +28,8 @@ with the first key of ROLLCALL_SEAL_KEYS; every key of it opens. To replace a ke
   2. put it first and roll that out,
   3. run "rollcall secrets reseal",
   4. when "rollcall secrets status" counts nothing under the old key, remove it.`,
+		Example: `  rollcall secrets status
+  rollcall secrets reseal`,
 	}
 	cmd.AddCommand(newSecretsStatusCommand(), newSecretsResealCommand())
 	return cmd
@@ -37,7 +39,10 @@ func newSecretsStatusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Count the secrets by the key that seals them",
-		Args:  cobra.NoArgs,
+		Long: `Counts the sealed secrets of each kind by the ID of their key, and those that are in
+clear. Nothing is opened for it and nothing is shown of a secret.`,
+		Example: `  rollcall secrets status`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, config.NeedMongoDB)
 			if err != nil {
@@ -59,7 +64,8 @@ func newSecretsResealCommand() *cobra.Command {
 		Long: `Seals with the first key of ROLLCALL_SEAL_KEYS whatever is in clear or sealed with
 another key. It never undoes what is written meanwhile, may be stopped at any
 time, and may be run again. It fails when a secret does not open.`,
-		Args: cobra.NoArgs,
+		Example: `  rollcall secrets reseal`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, config.NeedMongoDB)
 			if err != nil {

@@ -47,6 +47,8 @@ func newTokenCreateCommand() *cobra.Command {
 		Short: "Make a token and show it once",
 		Long: `Makes a token. The token alone goes to standard output, so that it can be piped to
 where it is kept; what there is to know about it goes to standard error.`,
+		Example: `  rollcall token create --scope admin,read,write --note "bootstrap"
+  rollcall token create --tenant acme --scope draw --expires-in 2160h --note "landing page"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, config.NeedMongoDB)
@@ -80,7 +82,11 @@ func newTokenListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the tokens, without their secrets",
-		Args:  cobra.NoArgs,
+		Long: `Lists the tokens by their IDs, with the tenant and the scopes of each, whether it is
+good, has expired or was revoked, and when it was last used. The secret part of a token
+is not kept, and so not shown.`,
+		Example: `  rollcall token list`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, config.NeedMongoDB)
 			if err != nil {
@@ -97,7 +103,8 @@ func newTokenRevokeCommand() *cobra.Command {
 		Short: "End a token",
 		Long: `Ends a token. Processes that have seen it let it in for ROLLCALL_API_TOKEN_FRESH
 longer. The ID is the part of the token between "rc_" and the next "_".`,
-		Args: cobra.ExactArgs(1),
+		Example: `  rollcall token revoke kq3mzw7tba2x5c4d`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadConfig(cmd, config.NeedMongoDB)
 			if err != nil {

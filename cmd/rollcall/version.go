@@ -61,9 +61,12 @@ func (b build) String() string {
 
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
+		Use:   "version",
+		Short: "Print the version",
+		Long: `Prints the version, the commit and its date, the Go release that built the program, and
+the system that it was built for.`,
 		GroupID: groupOperator,
+		Example: `  rollcall version`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "rollcall %s\n", readBuild())
