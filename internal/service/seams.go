@@ -16,6 +16,7 @@ type Seams struct {
 	Rotation     func(push.Rotation) push.Rotation
 	Budget       func(push.Budget) push.Budget
 	Vendor       func(push.Vendor) push.Vendor
+	Journal      func(push.Journal) push.Journal
 	Dirty        func(push.Dirty) push.Dirty
 	Quota        func(quota.Ports) quota.Ports
 	FanOut       func(fanout.Ports) fanout.Ports
@@ -38,6 +39,7 @@ func decoratedPush(ports push.Ports, seams []Seams) push.Ports {
 	ports.Rotation = through(ports.Rotation, seams, func(s Seams) func(push.Rotation) push.Rotation { return s.Rotation })
 	ports.Budget = through(ports.Budget, seams, func(s Seams) func(push.Budget) push.Budget { return s.Budget })
 	ports.Vendor = through(ports.Vendor, seams, func(s Seams) func(push.Vendor) push.Vendor { return s.Vendor })
+	ports.Journal = through(ports.Journal, seams, func(s Seams) func(push.Journal) push.Journal { return s.Journal })
 	return ports
 }
 

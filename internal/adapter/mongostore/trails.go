@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -22,36 +24,60 @@ const trailsCollection = "trails"
 // TrailsKept is how long a trail is kept to which nothing is added.
 const TrailsKept = trail.KeptFor
 
-// prunedLately is how many codes are remembered whose trails have lost what is
-// too old today; of one that is forgotten it is looked for once more.
-const prunedLately = 100_000
+// A code's entries are dealt out over a few small documents, its pages, in turn: a
+// write of an entry rewrites its document, and one with all entries costs several
+// times as much. In each page the oldest makes room for the newest, and with it
+// the oldest of all, or nearly.
+const (
+	trailPages    = 8
+	trailPageSize = trail.Kept / trailPages
+)
 
-// Trails keeps what happened to codes: a document a code, with its newest entries.
+// trailsRemembered is how many pages are remembered from which what is too old was
+// removed today, and of how many codes the page that is next.
+const trailsRemembered = 100_000
+
+// Trails keeps what happened to codes.
 type Trails struct {
 	trails *mongo.Collection
 	now    func() time.Time
-	pruned *recent.Map[string, int64] // a code's ID; the day, in days of Unix time
+	next   *recent.Map[string, int]   // a code's page after the last one written
+	pruned *recent.Map[string, int64] // a page's ID; the day, in days of Unix time
 }
 
 var _ trail.Store = (*Trails)(nil)
 
 // Trails returns the codes' trails.
 func (d *Database) Trails() *Trails {
-	return &Trails{trails: d.db.Collection(trailsCollection), now: d.now, pruned: recent.NewMap[string, int64](prunedLately)}
+	return &Trails{
+		trails: d.db.Collection(trailsCollection), now: d.now,
+		next: recent.NewMap[string, int](trailsRemembered), pruned: recent.NewMap[string, int64](trailsRemembered),
+	}
 }
 
-// trailDoc is a document of the collection trails; its _id is the code's.
+// trailDoc is a document of the collection trails: a page, whose _id is the code's
+// and "#" and its number; the refusals, with "#refused"; or, with the _id of the
+// code alone, all entries as a build without pages wrote them.
 type trailDoc struct {
+	ID      string       `bson:"_id"`
 	Tenant  string       `bson:"tenant"`
 	Entries []trailEntry `bson:"entries"`
-	Refused []trailEntry `bson:"refused"` // those of trail.Refused
 }
 
-// The arrays of a trail.
-const (
-	entriesField = "entries"
-	refusedField = "refused"
-)
+// No code's ID has a "#".
+func trailPage(code string, page int) string { return fmt.Sprintf("%s#%d", code, page) }
+func trailRefusals(code string) string       { return code + "#refused" }
+
+// trailRoom is how many entries a document has room for.
+func trailRoom(id string) int {
+	switch {
+	case strings.HasSuffix(id, "#refused"):
+		return trail.KeptRefused
+	case strings.Contains(id, "#"):
+		return trailPageSize
+	}
+	return trail.Kept
+}
 
 // trailEntry has short names: there are many.
 type trailEntry struct {
@@ -84,65 +110,66 @@ type trailMove struct {
 // maxTrailDetail bounds what a vendor or a driver says.
 const maxTrailDetail = 200
 
-// Append adds entries, with a write a code; a code that gets its first ones of a
-// day loses what is too old.
+// Append adds entries, each to a page; a page that gets its first ones of a day
+// loses what is too old.
 func (t *Trails) Append(ctx context.Context, entries []trail.Noted) error {
 	now := t.now()
 	var models []mongo.WriteModel
-	order, additions := additionsOf(entries)
-	for _, ref := range order {
-		models = append(models, mongo.NewUpdateOneModel().SetFilter(byID(ref.Code)).SetUpsert(true).SetUpdate(bson.D{
-			kv("$push", additions[ref].push()),
-			kv("$set", bson.D{kv("tenant", ref.Tenant), kv("last", now)}),
+	for _, added := range t.dealt(entries) {
+		models = append(models, mongo.NewUpdateOneModel().SetFilter(byID(added.page)).SetUpsert(true).SetUpdate(bson.D{
+			kv("$push", bson.D{kv("entries", bson.D{kv("$each", added.entries), kv("$slice", -trailRoom(added.page))})}),
+			kv("$set", bson.D{kv("tenant", added.tenant), kv("last", now)}),
 		}))
-		models = append(models, t.prune(ref.Code, now)...)
+		models = append(models, t.prune(added.page, now)...)
 	}
 	for chunk := range slices.Chunk(models, batch) {
 		if _, err := t.trails.BulkWrite(ctx, chunk, options.BulkWrite().SetOrdered(false)); err != nil {
-			return fmt.Errorf("add to the trails of %d codes: %w", len(order), err)
+			return fmt.Errorf("add %d entries to trails: %w", len(entries), err)
 		}
 	}
 	return nil
 }
 
-// trailAdditions are a code's new entries.
-type trailAdditions struct{ entries, refused bson.A }
+// trailAddition is what a page gets.
+type trailAddition struct {
+	page, tenant string
+	entries      bson.A
+}
 
-// additionsOf sorts entries by their codes, which it names in the order of their
-// first entries.
-func additionsOf(entries []trail.Noted) (order []push.Ref, of map[push.Ref]*trailAdditions) {
-	of = make(map[push.Ref]*trailAdditions, len(entries))
+// dealt deals entries out over their codes' pages, in turn.
+func (t *Trails) dealt(entries []trail.Noted) []*trailAddition {
+	var all []*trailAddition
+	of := make(map[string]*trailAddition, len(entries))
 	for _, n := range entries {
-		added := of[n.Ref]
-		if added == nil {
-			added = &trailAdditions{}
-			of[n.Ref] = added
-			order = append(order, n.Ref)
+		page := trailRefusals(n.Code)
+		if n.Kind != trail.Refused {
+			page = trailPage(n.Code, t.turn(n.Code))
 		}
-		if n.Kind == trail.Refused {
-			added.refused = append(added.refused, trailEntryOf(n.Entry))
-		} else {
-			added.entries = append(added.entries, trailEntryOf(n.Entry))
+		if of[page] == nil {
+			of[page] = &trailAddition{page: page, tenant: n.Tenant}
+			all = append(all, of[page])
 		}
+		of[page].entries = append(of[page].entries, trailEntryOf(n.Entry))
 	}
-	return order, of
+	return all
 }
 
-func (a *trailAdditions) push() bson.D {
-	var pushed bson.D
-	if len(a.entries) > 0 {
-		pushed = append(pushed, kv(entriesField, bson.D{kv("$each", a.entries), kv("$slice", -trail.Kept)}))
-	}
-	if len(a.refused) > 0 {
-		pushed = append(pushed, kv(refusedField, bson.D{kv("$each", a.refused), kv("$slice", -trail.KeptRefused)}))
-	}
-	return pushed
+// turn is the page that gets a code's next entry. Of a code that is not remembered
+// it is any.
+func (t *Trails) turn(code string) (page int) {
+	t.next.Update(code, func(next int, known bool) int {
+		if page = next; !known {
+			page = rand.IntN(trailPages) //nolint:gosec // nobody gains by guessing it
+		}
+		return (page + 1) % trailPages
+	})
+	return page
 }
 
-// prune removes what is too old from a code's trail, once a day.
-func (t *Trails) prune(code string, now time.Time) []mongo.WriteModel {
+// prune removes what is too old from a page, once a day.
+func (t *Trails) prune(page string, now time.Time) []mongo.WriteModel {
 	today, done := now.Unix()/int64((24*time.Hour).Seconds()), false
-	t.pruned.Update(code, func(day int64, known bool) int64 {
+	t.pruned.Update(page, func(day int64, known bool) int64 {
 		done = known && day == today
 		return today
 	})
@@ -150,29 +177,60 @@ func (t *Trails) prune(code string, now time.Time) []mongo.WriteModel {
 		return nil
 	}
 	old := bson.D{kv("$lt", now.Add(-trail.KeptFor))}
-	is := func(field string) bson.D { return bson.D{kv(field, old)} }
 	return []mongo.WriteModel{mongo.NewUpdateOneModel().
-		SetFilter(append(byID(code), kv("$or", bson.A{is(entriesField + ".0.t"), is(refusedField + ".0.t")}))).
-		SetUpdate(bson.D{kv("$pull", bson.D{kv(entriesField, is("t")), kv(refusedField, is("t"))})})}
+		SetFilter(append(byID(page), kv("entries.0.t", old))).
+		SetUpdate(bson.D{kv("$pull", bson.D{kv("entries", bson.D{kv("t", old)})})})}
 }
 
-// Of returns a code's entries, oldest first, and none that is too old; of another
-// tenant's code none.
+// Of returns a code's entries, oldest first, as far back as none is missing and
+// none is too old; of another tenant's code none.
 func (t *Trails) Of(ctx context.Context, ref push.Ref) ([]trail.Entry, error) {
-	doc, found, err := findOne[trailDoc](ctx, t.trails, ref.Code, nil)
-	if err != nil || !found || doc.Tenant != ref.Tenant {
-		return nil, err
+	ids := bson.A{ref.Code, trailRefusals(ref.Code)}
+	for page := range trailPages {
+		ids = append(ids, trailPage(ref.Code, page))
+	}
+	docs, err := findAll[trailDoc](ctx, t.trails, bson.D{kv("_id", bson.D{kv("$in", ids)}), kv("tenant", ref.Tenant)}, options.Find())
+	if err != nil {
+		return nil, fmt.Errorf("read the trail of %s: %w", ref.Code, err)
 	}
 	oldest := t.now().Add(-trail.KeptFor)
+	for _, doc := range docs {
+		oldest = laterOf(oldest, doc.complete())
+	}
 	var entries []trail.Entry
-	for _, e := range slices.Concat(doc.Entries, doc.Refused) {
-		if !e.At.Before(oldest) {
-			entries = append(entries, e.entry())
+	for _, doc := range docs {
+		for _, e := range doc.Entries {
+			if !e.At.Before(oldest) || (e.Kind == trail.Refused && !e.At.Before(t.now().Add(-trail.KeptFor))) {
+				entries = append(entries, e.entry())
+			}
 		}
 	}
 	// Several processes write: they arrive almost in order.
 	slices.SortStableFunc(entries, func(a, b trail.Entry) int { return a.At.Compare(b.At) })
 	return entries, nil
+}
+
+// complete is since when a page has all that it was given: one that is full has
+// lost what was before its first entry, in between others' of that time. A trail
+// does not have to have all refusals.
+func (d trailDoc) complete() time.Time {
+	if len(d.Entries) < trailRoom(d.ID) || strings.HasSuffix(d.ID, "#refused") {
+		return time.Time{}
+	}
+	first := d.Entries[0].At
+	for _, e := range d.Entries {
+		if e.At.Before(first) {
+			first = e.At
+		}
+	}
+	return first
+}
+
+func laterOf(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func trailEntryOf(e trail.Entry) trailEntry {
