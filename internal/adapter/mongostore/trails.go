@@ -159,7 +159,7 @@ func (t *Trails) dealt(entries []trail.Noted) []*trailAddition {
 func (t *Trails) turn(code string) (page int) {
 	t.next.Update(code, func(next int, known bool) int {
 		if page = next; !known {
-			page = rand.IntN(trailPages) //nolint:gosec // nobody gains by guessing it
+			page = rand.IntN(trailPages)
 		}
 		return (page + 1) % trailPages
 	})
