@@ -1,0 +1,253 @@
+//go:build integration
+
+package operator_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/service"
+	"github.com/rollcall-dev/rollcall/internal/trail"
+	"github.com/rollcall-dev/rollcall/test/await"
+)
+
+var (
+	costPairs = flag.Int("trail-pairs", 5, "pairs of runs with and without a trail")
+	costCodes = flag.Int("trail-codes", 1500, "pushes of a run, each of another code")
+)
+
+const (
+	costTenants = 8   // with 8 codes in flight each: all of a refresher's workers
+	costWarm    = 500 // pushes that warm a run up: a batch of the trail
+	costSample  = 10  // of so many codes one is looked at for its trail
+	costGoal    = 0.03
+	// costLimit is what fails the test. The goal is 3 %, and the median of the
+	// pairs is the figure to look at; but between two runs of seconds on a machine
+	// with other work there are more than 3 %, and a test that fails for those is
+	// soon ignored. A trail that a push waits for costs far more than this.
+	costLimit = 0.10
+)
+
+// What a refresher loses in throughput to its trail. Two refreshers on the same
+// servers do the same work in turn, one with a trail and one without: so many
+// codes each get an event because a member's flag changed, and each is pushed.
+// The trails are full, as they are after a while. Each pair begins with the other
+// one.
+func TestTheTrailCostsTheRefresherNextToNothing(t *testing.T) {
+	h := newOperatorHouse(t)
+	sides := []*costSide{newCostSide(h, "with", true), newCostSide(h, "without", false)}
+	for _, s := range sides {
+		s.run() // to get warm
+	}
+	var ratios, processor []float64
+	rates := map[*costSide][]float64{}
+	for pair := range *costPairs {
+		of := map[*costSide]costRun{}
+		for i := range sides {
+			s := sides[(pair+i)%len(sides)]
+			of[s] = s.run()
+			rates[s] = append(rates[s], of[s].rate)
+		}
+		ratios = append(ratios, of[sides[0]].rate/of[sides[1]].rate)
+		processor = append(processor, of[sides[0]].each.Seconds()/of[sides[1]].each.Seconds())
+	}
+	cost := 1 - middle(ratios)
+	t.Logf("pushes a second: %.0f with a trail (%.0f to %.0f), %.0f without (%.0f to %.0f), %d a run",
+		middle(rates[sides[0]]), slices.Min(rates[sides[0]]), slices.Max(rates[sides[0]]),
+		middle(rates[sides[1]]), slices.Min(rates[sides[1]]), slices.Max(rates[sides[1]]), *costCodes)
+	slices.Sort(ratios)
+	slices.Sort(processor)
+	quarter := len(ratios) / 4
+	t.Logf("the trail takes %.1f %% of the throughput, the median of %d pairs (the middle half: %.1f to %.1f %%; goal: %.0f %%), and %.1f %% of our own processor time (%.1f to %.1f %%)",
+		100*cost, len(ratios), 100*(1-ratios[len(ratios)-1-quarter]), 100*(1-ratios[quarter]), 100*costGoal,
+		100*(middle(processor)-1), 100*(processor[quarter]-1), 100*(processor[len(processor)-1-quarter]-1))
+	if cost > costLimit {
+		t.Errorf("the trail takes %.1f %% of the throughput; more than %.0f %% is no noise", 100*cost, 100*costLimit)
+	}
+}
+
+// costSide is a refresher with its own topic, tenants and codes.
+type costSide struct {
+	*operatorHouse
+	name    string
+	trailed bool
+	topic   *operatorTopic
+	counted *countedVendor
+	runs    int
+}
+
+// costRun is what a run measured: pushes a second, and this process's time for
+// each.
+type costRun struct {
+	rate float64
+	each time.Duration
+}
+
+func newCostSide(h *operatorHouse, name string, trailed bool) *costSide {
+	s := &costSide{operatorHouse: h, name: name, trailed: trailed, topic: h.topic(name), counted: &countedVendor{}}
+	for i := range costTenants {
+		h.tenant(s.tenantOf(i), "amy", "bob", "cat", "dan")
+	}
+	codes := make([]roster.Code, *costCodes)
+	for n := range codes {
+		codes[n] = roster.Code{ID: s.codeOf(n), Tenant: s.tenantOf(n), Switches: roster.Switches{OfflineCheck: true}}
+	}
+	h.codes(codes, "amy", "bob", "cat", "dan")
+	seams := service.Seams{Vendor: func(v push.Vendor) push.Vendor { s.counted.Vendor = v; return s.counted }}
+	if trailed {
+		s.fillTrails()
+	} else {
+		seams.Journal = func(push.Journal) push.Journal { return nil }
+	}
+	h.refresher(s.topic, name, seams)
+	return s
+}
+
+func (s *costSide) tenantOf(n int) string { return fmt.Sprint(s.name, "-", n%costTenants) }
+func (s *costSide) codeOf(n int) string   { return fmt.Sprintf("%s-code-%05d", s.name, n) }
+
+// fillTrails gives each code as many entries as a trail has at most.
+func (s *costSide) fillTrails() {
+	s.Helper()
+	var noted []trail.Noted
+	for n := range *costCodes {
+		ref := push.Ref{Tenant: s.tenantOf(n), Code: s.codeOf(n)}
+		for i := range trail.Kept {
+			noted = append(noted, trail.Noted{Ref: ref, Entry: trail.Entry{
+				At: time.Now().Add(time.Duration(i-trail.Kept) * time.Minute), Kind: trail.Pushed, Epoch: int64(i), Size: 4,
+				Moves:   []trail.Move{{Staff: "dan", Came: i%2 == 0, Why: reason.Eligible}},
+				Trigger: trail.Trigger{Reason: "staff_offline", Message: "123:45678:0", PublishedAt: time.Now()}, Trace: "4bf92f3577b34da6a3ce929d0e0e4736",
+			}})
+		}
+	}
+	s.must(s.db.Trails().Append(s.Context(), noted))
+}
+
+// run changes the flag of a member who is on every code, publishes an event for
+// each, and measures from when a part of them is pushed until all are. What the
+// trail writes of the first part falls into the measured time, in place of what it
+// writes of the last part later.
+func (s *costSide) run() costRun {
+	s.Helper()
+	s.runs++
+	presence := map[bool]roster.Presence{true: roster.Online, false: roster.OfflineNow}[s.runs%2 == 0]
+	for i := range costTenants {
+		s.must(s.db.Facts().SetPresence(s.Context(), s.tenantOf(i), "dan", presence))
+	}
+	published := time.Now()
+	warm, all := s.counted.mark(costWarm), s.counted.mark(*costCodes)
+	for n := range *costCodes {
+		s.topic.publish(s.tenantOf(n), s.codeOf(n))
+	}
+	begun, ended := s.wait(warm), s.wait(all)
+	rest := *costCodes - costWarm
+	s.settle(published)
+	return costRun{
+		rate: float64(rest) / ended.at.Sub(begun.at).Seconds(),
+		each: (ended.used - begun.used) / time.Duration(rest),
+	}
+}
+
+func (s *costSide) wait(reached <-chan instant) instant {
+	s.Helper()
+	select {
+	case at := <-reached:
+		return at
+	case <-time.After(2 * time.Minute):
+		s.Fatalf("%s: a run did not end; %d pushes so far", s.name, s.counted.sofar())
+		return instant{}
+	}
+}
+
+// settle waits until nothing of a run is left to do: no message, and of the trails
+// that are looked at hardly one without its push. Entries may be lost, and on a
+// machine that is very busy some are.
+func (s *costSide) settle(begun time.Time) {
+	s.Helper()
+	await.Until(s.T, time.Minute, 20*time.Millisecond, "the topic is empty", func() bool { return s.topic.backlog() == 0 })
+	if !s.trailed {
+		return
+	}
+	await.Until(s.T, time.Minute, 100*time.Millisecond, "nine of ten trails have their push", func() bool {
+		written, looked := 0, 0
+		for n := 0; n < *costCodes; n += costSample {
+			entries, err := s.db.Trails().Of(s.Context(), push.Ref{Tenant: s.tenantOf(n), Code: s.codeOf(n)})
+			s.must(err)
+			if looked++; len(entries) > 0 && entries[len(entries)-1].At.After(begun) {
+				written++
+			}
+		}
+		return 10*written >= 9*looked
+	})
+}
+
+// countedVendor tells when so many calls were made.
+type countedVendor struct {
+	push.Vendor
+	mu    sync.Mutex
+	calls int
+	marks map[int]chan instant
+}
+
+// instant is a time and the processor time that this process had used by then.
+type instant struct {
+	at   time.Time
+	used time.Duration
+}
+
+// Update counts a call that WeCom took.
+func (v *countedVendor) Update(ctx context.Context, call push.Call) error {
+	if err := v.Vendor.Update(ctx, call); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.calls++
+	if reached := v.marks[v.calls]; reached != nil {
+		reached <- instant{time.Now(), processorTime()}
+		delete(v.marks, v.calls)
+	}
+	return nil
+}
+
+// mark is told when n calls more were made.
+func (v *countedVendor) mark(n int) <-chan instant {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.marks == nil {
+		v.marks = map[int]chan instant{}
+	}
+	reached := make(chan instant, 1)
+	v.marks[v.calls+n] = reached
+	return reached
+}
+
+func (v *countedVendor) sofar() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.calls
+}
+
+// processorTime is what this process has used.
+func processorTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// middle is the median.
+func middle(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
