@@ -19,7 +19,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 	"github.com/rollcall-dev/rollcall/internal/service"
@@ -133,19 +132,17 @@ func (h *operatorHouse) stock(codes int) {
 	const batch = 2000
 	for from := 0; from < codes; from += batch {
 		many := map[string][]any{}
-		var noted []trail.Noted
 		for n := from; n < min(from+batch, codes); n++ {
 			code, members := stockedCode(n)
 			many["codes"] = append(many["codes"], code)
 			many["records"] = append(many["records"], h.stockedRecord(n, members))
 			many["counters"] = append(many["counters"], bson.M{"_id": stockedID(n), "tenant": code["tenant"], "total": bson.M{"s1": 3}, "round": int64(0)})
-			noted = append(noted, stockedTrail(n)...)
+			many["trails"] = append(many["trails"], stockedTrail(n)...)
 		}
 		for collection, docs := range many {
 			_, err := db.Collection(collection).InsertMany(h.Context(), docs)
 			h.must(err)
 		}
-		h.must(h.db.Trails().Append(h.Context(), noted))
 	}
 }
 
@@ -183,19 +180,24 @@ func (h *operatorHouse) stockedRecord(n int, members []roster.Member) bson.M {
 	}
 }
 
-// stockedTrail is short for most codes, and full for one in a hundred.
-func stockedTrail(n int) []trail.Noted {
-	entries := 2
+// stockedTrail is an entry or two for most codes, and all that a trail has room
+// for of one in a hundred. They are in pages of eight.
+func stockedTrail(n int) []any {
+	pages, size := 2, 1
 	if n%100 == 0 {
-		entries = trail.Kept
+		pages, size = 8, trail.Kept/8
 	}
-	noted := make([]trail.Noted, entries)
-	for i := range noted {
-		noted[i] = trail.Noted{Ref: push.Ref{Tenant: fmt.Sprint("t", n%explainTenants), Code: stockedID(n)}, Entry: trail.Entry{
-			At: time.Now().Add(time.Duration(i-entries) * time.Minute), Kind: trail.Pushed, Epoch: int64(i), Size: 8,
-			Moves:   []trail.Move{{Staff: "s1", Came: i%2 == 0, Why: reason.Eligible}},
-			Trigger: trail.Trigger{Reason: "staff_offline", Message: "123:45678:0", PublishedAt: time.Now()},
-		}}
+	docs := make([]any, pages)
+	for page := range docs {
+		entries := bson.A{}
+		for i := range size {
+			at := time.Now().Add(time.Duration(i*pages+page-trail.Kept) * time.Minute)
+			entries = append(entries, bson.M{
+				"t": at, "k": string(trail.Pushed), "e": int64(i*pages + page), "n": 8, "m": bson.A{bson.M{"s": "s1", "i": i%2 == 0, "w": reason.Eligible}},
+				"r": "staff_offline", "i": "123:45678:0", "p": at,
+			})
+		}
+		docs[page] = bson.M{"_id": fmt.Sprintf("%s#%d", stockedID(n), page), "tenant": fmt.Sprint("t", n%explainTenants), "last": time.Now(), "entries": entries}
 	}
-	return noted
+	return docs
 }

@@ -177,8 +177,7 @@ func (t *Trails) prune(page string, now time.Time) []mongo.WriteModel {
 		return nil
 	}
 	old := bson.D{kv("$lt", now.Add(-trail.KeptFor))}
-	return []mongo.WriteModel{mongo.NewUpdateOneModel().
-		SetFilter(append(byID(page), kv("entries.0.t", old))).
+	return []mongo.WriteModel{mongo.NewUpdateOneModel().SetFilter(byID(page)).
 		SetUpdate(bson.D{kv("$pull", bson.D{kv("entries", bson.D{kv("t", old)})})})}
 }
 
@@ -189,10 +188,11 @@ func (t *Trails) Of(ctx context.Context, ref push.Ref) ([]trail.Entry, error) {
 	for page := range trailPages {
 		ids = append(ids, trailPage(ref.Code, page))
 	}
-	docs, err := findAll[trailDoc](ctx, t.trails, bson.D{kv("_id", bson.D{kv("$in", ids)}), kv("tenant", ref.Tenant)}, options.Find())
+	docs, err := findAll[trailDoc](ctx, t.trails, bson.D{kv("_id", bson.D{kv("$in", ids)})}, options.Find())
 	if err != nil {
 		return nil, fmt.Errorf("read the trail of %s: %w", ref.Code, err)
 	}
+	docs = slices.DeleteFunc(docs, func(d trailDoc) bool { return d.Tenant != ref.Tenant })
 	oldest := t.now().Add(-trail.KeptFor)
 	for _, doc := range docs {
 		oldest = laterOf(oldest, doc.complete())
