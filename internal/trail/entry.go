@@ -13,12 +13,12 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
-// How much of a code's trail is kept.
+// How much of a code's trail is kept, the newest of each kind. A code that fails
+// for days does not lose what happened before.
 const (
-	// Kept is how many entries, the newest.
-	Kept = 64
-	// KeptRefused is how many of those that tell of a refusal, beside Kept: a
-	// code that fails for days does not lose what happened before.
+	Kept        = 64 // pushes; fewer where epochs ended without one
+	KeptWaits   = 32
+	KeptFull    = 32
 	KeptRefused = 16
 	// KeptFor is how old an entry becomes.
 	KeptFor = 90 * 24 * time.Hour

@@ -14,8 +14,8 @@ import (
 
 // Store keeps trails.
 type Store interface {
-	// Append adds entries to their codes' trails, in their order. Of each trail the
-	// last Kept entries stay, and beside them the last KeptRefused refusals.
+	// Append adds entries to their codes' trails. The newest of each kind stay, and
+	// none longer than KeptFor.
 	Append(ctx context.Context, entries []Noted) error
 	// Of returns a code's entries, oldest first, and none older than KeptFor.
 	Of(ctx context.Context, ref push.Ref) ([]Entry, error)

@@ -180,24 +180,21 @@ func (h *operatorHouse) stockedRecord(n int, members []roster.Member) bson.M {
 	}
 }
 
-// stockedTrail is an entry or two for most codes, and all that a trail has room
-// for of one in a hundred. They are in pages of eight.
+// stockedTrail is two pushes for most codes, and all that a trail has room for of
+// one in a hundred.
 func stockedTrail(n int) []any {
-	pages, size := 2, 1
+	pushes := 2
 	if n%100 == 0 {
-		pages, size = 8, trail.Kept/8
+		pushes = trail.Kept
 	}
-	docs := make([]any, pages)
-	for page := range docs {
-		entries := bson.A{}
-		for i := range size {
-			at := time.Now().Add(time.Duration(i*pages+page-trail.Kept) * time.Minute)
-			entries = append(entries, bson.M{
-				"t": at, "k": string(trail.Pushed), "e": int64(i*pages + page), "n": 8, "m": bson.A{bson.M{"s": "s1", "i": i%2 == 0, "w": reason.Eligible}},
-				"r": "staff_offline", "i": "123:45678:0", "p": at,
-			})
+	docs := make([]any, pushes)
+	for epoch := range pushes {
+		at := time.Now().Add(time.Duration(epoch-trail.Kept) * time.Minute)
+		docs[epoch] = bson.M{
+			"_id": fmt.Sprintf("%s#%d", stockedID(n), epoch), "n": fmt.Sprint("t", n%explainTenants),
+			"t": at, "k": string(trail.Pushed), "e": int64(epoch), "z": 8, "m": bson.A{bson.M{"s": "s1", "c": epoch%2 == 0, "w": reason.Eligible}},
+			"r": "staff_offline", "i": "123:45678:0", "p": at,
 		}
-		docs[page] = bson.M{"_id": fmt.Sprintf("%s#%d", stockedID(n), page), "tenant": fmt.Sprint("t", n%explainTenants), "last": time.Now(), "entries": entries}
 	}
 	return docs
 }

@@ -69,7 +69,7 @@ var indexes = []struct {
 	{staffCollection, "unannounced", bson.D{kv(unannounced, 1)}, sparse},
 	// Findings.List, and the end of a finding.
 	{findingsCollection, "kept", bson.D{kv("last_seen", 1)}, expiring(FindingsKept)},
-	{trailsCollection, "kept", bson.D{kv("last", 1)}, expiring(TrailsKept)},
+	{trailsCollection, "kept", bson.D{kv("t", 1)}, expiring(TrailsKept)},
 	// Answers: an answer is forgotten at its instant.
 	{idempotencyCollection, "expired", bson.D{kv("expires", 1)}, expiring(0)},
 	// Dirty.DueTenants, DueOf: a tenant's storm is not in another's way; Unconfirmed.

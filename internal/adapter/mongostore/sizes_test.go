@@ -31,7 +31,7 @@ func TestDocumentsAreAsLargeAsTheSizingPageSays(t *testing.T) {
 		{"dirty entry", sizedDirty(), 300},
 		{"contact with one addition", sizedContact(), 500},
 		{"fan-out row of 500 codes", sizedRow(500), 11_100},
-		{"full trail, a move each", sizedTrail(), 5600},
+		{"push in a trail, of one move", sizedPush(), 250},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			raw, err := bson.Marshal(tt.doc)
@@ -59,15 +59,12 @@ func sizedStaffIDs(n int) []string {
 	return ids
 }
 
-// sizedTrail alternates pushes of one move with waits.
-func sizedTrail() trailDoc {
-	d := trailDoc{Tenant: sizedTenant}
-	for i := range trail.Kept / 2 {
-		push := trail.Entry{At: sizedAt, Kind: trail.Pushed, Epoch: int64(i), Size: 10, Moves: []trail.Move{{Staff: sizedStaffID(1), Came: true, Why: reason.Eligible}}}
-		wait := trail.Entry{At: sizedAt, Kind: trail.Waits, Cause: reason.Throttled, Until: sizedAt}
-		d.Entries = append(d.Entries, trailEntryOf(push), trailEntryOf(wait))
-	}
-	return d
+// sizedPush is the entry of a push with one move, of an event that was traced.
+func sizedPush() trailDoc {
+	return trailDoc{ID: pushID("c-0000123456", 1234), Tenant: sizedTenant, Push: trailEntryOf(trail.Entry{
+		At: sizedAt, Kind: trail.Pushed, Epoch: 1234, Size: 10, Moves: []trail.Move{{Staff: sizedStaffID(1), Came: true, Why: reason.Eligible}},
+		Trigger: trail.Trigger{Reason: "staff_offline", Message: "123:45678:0", PublishedAt: sizedAt}, Trace: "4bf92f3577b34da6a3ce929d0e0e4736",
+	})}
 }
 
 func sizedCode(members int) codeDoc {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -15,77 +13,53 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
-	"github.com/rollcall-dev/rollcall/internal/recent"
 	"github.com/rollcall-dev/rollcall/internal/trail"
 )
 
 const trailsCollection = "trails"
 
-// TrailsKept is how long a trail is kept to which nothing is added.
+// TrailsKept is how long an entry of a trail is kept.
 const TrailsKept = trail.KeptFor
 
-// A code's entries are dealt out over a few small documents, its pages, in turn: a
-// write of an entry rewrites its document, and one with all entries costs several
-// times as much. In each page the oldest makes room for the newest, and with it
-// the oldest of all, or nearly.
-const (
-	trailPages    = 8
-	trailPageSize = trail.Kept / trailPages
-)
-
-// trailsRemembered is how many pages are remembered from which what is too old was
-// removed today, and of how many codes the page that is next.
-const trailsRemembered = 100_000
-
-// Trails keeps what happened to codes.
+// Trails keeps what happened to codes. A push's entry is a document of its own,
+// under its epoch: the push that comes trail.Kept epochs later takes its place, so
+// whoever writes it need know nothing of the others, and nothing has to be cleared
+// away. Entries of the other kinds, of which most pushes have none, are in a
+// document a code and kind.
 type Trails struct {
 	trails *mongo.Collection
 	now    func() time.Time
-	next   *recent.Map[string, int]   // a code's page after the last one written
-	pruned *recent.Map[string, int64] // a page's ID; the day, in days of Unix time
 }
 
 var _ trail.Store = (*Trails)(nil)
 
 // Trails returns the codes' trails.
 func (d *Database) Trails() *Trails {
-	return &Trails{
-		trails: d.db.Collection(trailsCollection), now: d.now,
-		next: recent.NewMap[string, int](trailsRemembered), pruned: recent.NewMap[string, int64](trailsRemembered),
-	}
+	return &Trails{trails: d.db.Collection(trailsCollection), now: d.now}
 }
 
-// trailDoc is a document of the collection trails: a page, whose _id is the code's
-// and "#" and its number; the refusals, with "#refused"; or, with the _id of the
-// code alone, all entries as a build without pages wrote them.
+// trailDoc is a document of the collection trails: of a push, or with Entries.
 type trailDoc struct {
 	ID      string       `bson:"_id"`
-	Tenant  string       `bson:"tenant"`
-	Entries []trailEntry `bson:"entries"`
+	Tenant  string       `bson:"n"`
+	Push    trailEntry   `bson:",inline"` // its time, in either, is when the document was written
+	Entries []trailEntry `bson:"a,omitempty"`
 }
 
 // No code's ID has a "#".
-func trailPage(code string, page int) string { return fmt.Sprintf("%s#%d", code, page) }
-func trailRefusals(code string) string       { return code + "#refused" }
+func pushID(code string, epoch int64) string        { return fmt.Sprintf("%s#%d", code, epoch%trail.Kept) }
+func entriesID(code string, kind trail.Kind) string { return code + "#" + string(kind) }
 
-// trailRoom is how many entries a document has room for.
-func trailRoom(id string) int {
-	switch {
-	case strings.HasSuffix(id, "#refused"):
-		return trail.KeptRefused
-	case strings.Contains(id, "#"):
-		return trailPageSize
-	}
-	return trail.Kept
-}
+// besides are the kinds that share a document, with how many are kept of each.
+var besides = map[trail.Kind]int{trail.Waits: trail.KeptWaits, trail.Full: trail.KeptFull, trail.Refused: trail.KeptRefused}
 
 // trailEntry has short names: there are many.
 type trailEntry struct {
 	At     time.Time     `bson:"t"`
-	Kind   trail.Kind    `bson:"k"`
+	Kind   trail.Kind    `bson:"k,omitempty"`
 	Epoch  int64         `bson:"e,omitempty"`
 	Moves  []trailMove   `bson:"m,omitempty"`
-	Size   int           `bson:"n,omitempty"`
+	Size   int           `bson:"z,omitempty"`
 	Cause  reason.Reason `bson:"c,omitempty"`
 	Until  time.Time     `bson:"u,omitempty"`
 	Detail string        `bson:"d,omitempty"`
@@ -103,26 +77,16 @@ type trailEntry struct {
 
 type trailMove struct {
 	Staff string        `bson:"s"`
-	Came  bool          `bson:"i,omitempty"`
+	Came  bool          `bson:"c,omitempty"`
 	Why   reason.Reason `bson:"w,omitempty"`
 }
 
 // maxTrailDetail bounds what a vendor or a driver says.
 const maxTrailDetail = 200
 
-// Append adds entries, each to a page; a page that gets its first ones of a day
-// loses what is too old.
+// Append adds entries, a thousand documents in one write.
 func (t *Trails) Append(ctx context.Context, entries []trail.Noted) error {
-	now := t.now()
-	var models []mongo.WriteModel
-	for _, added := range t.dealt(entries) {
-		models = append(models, mongo.NewUpdateOneModel().SetFilter(byID(added.page)).SetUpsert(true).SetUpdate(bson.D{
-			kv("$push", bson.D{kv("entries", bson.D{kv("$each", added.entries), kv("$slice", -trailRoom(added.page))})}),
-			kv("$set", bson.D{kv("tenant", added.tenant), kv("last", now)}),
-		}))
-		models = append(models, t.prune(added.page, now)...)
-	}
-	for chunk := range slices.Chunk(models, batch) {
+	for chunk := range slices.Chunk(t.writes(entries), batch) {
 		if _, err := t.trails.BulkWrite(ctx, chunk, options.BulkWrite().SetOrdered(false)); err != nil {
 			return fmt.Errorf("add %d entries to trails: %w", len(entries), err)
 		}
@@ -130,107 +94,88 @@ func (t *Trails) Append(ctx context.Context, entries []trail.Noted) error {
 	return nil
 }
 
-// trailAddition is what a page gets.
-type trailAddition struct {
-	page, tenant string
-	entries      bson.A
+// beside is what a document of other entries than pushes gets.
+type beside struct {
+	id, tenant string
+	kind       trail.Kind
+	entries    bson.A
 }
 
-// dealt deals entries out over their codes' pages, in turn.
-func (t *Trails) dealt(entries []trail.Noted) []*trailAddition {
-	var all []*trailAddition
-	of := make(map[string]*trailAddition, len(entries))
+func (t *Trails) writes(entries []trail.Noted) []mongo.WriteModel {
+	models := make([]mongo.WriteModel, 0, len(entries))
+	var others []*beside
+	of := map[string]*beside{}
 	for _, n := range entries {
-		page := trailRefusals(n.Code)
-		if n.Kind != trail.Refused {
-			page = trailPage(n.Code, t.turn(n.Code))
+		if n.Kind == trail.Pushed {
+			id := pushID(n.Code, n.Epoch)
+			models = append(models, mongo.NewReplaceOneModel().SetFilter(byID(id)).SetUpsert(true).
+				SetReplacement(trailDoc{ID: id, Tenant: n.Tenant, Push: trailEntryOf(n.Entry)}))
+			continue
 		}
-		if of[page] == nil {
-			of[page] = &trailAddition{page: page, tenant: n.Tenant}
-			all = append(all, of[page])
+		id := entriesID(n.Code, n.Kind)
+		if of[id] == nil {
+			of[id] = &beside{id: id, tenant: n.Tenant, kind: n.Kind}
+			others = append(others, of[id])
 		}
-		of[page].entries = append(of[page].entries, trailEntryOf(n.Entry))
+		of[id].entries = append(of[id].entries, trailEntryOf(n.Entry))
 	}
-	return all
-}
-
-// turn is the page that gets a code's next entry. Of a code that is not remembered
-// it is any.
-func (t *Trails) turn(code string) (page int) {
-	t.next.Update(code, func(next int, known bool) int {
-		if page = next; !known {
-			page = rand.IntN(trailPages)
-		}
-		return (page + 1) % trailPages
-	})
-	return page
-}
-
-// prune removes what is too old from a page, once a day.
-func (t *Trails) prune(page string, now time.Time) []mongo.WriteModel {
-	today, done := now.Unix()/int64((24*time.Hour).Seconds()), false
-	t.pruned.Update(page, func(day int64, known bool) int64 {
-		done = known && day == today
-		return today
-	})
-	if done {
-		return nil
+	for _, o := range others {
+		models = append(models, mongo.NewUpdateOneModel().SetFilter(byID(o.id)).SetUpsert(true).SetUpdate(bson.D{
+			kv("$push", bson.D{kv("a", bson.D{kv("$each", o.entries), kv("$slice", -besides[o.kind])})}),
+			kv("$set", bson.D{kv("n", o.tenant), kv("t", t.now())}),
+		}))
 	}
-	old := bson.D{kv("$lt", now.Add(-trail.KeptFor))}
-	return []mongo.WriteModel{mongo.NewUpdateOneModel().SetFilter(byID(page)).
-		SetUpdate(bson.D{kv("$pull", bson.D{kv("entries", bson.D{kv("t", old)})})})}
+	return models
 }
 
-// Of returns a code's entries, oldest first, as far back as none is missing and
-// none is too old; of another tenant's code none.
+// Of returns a code's entries, oldest first, none older than TrailsKept; of another
+// tenant's code none.
 func (t *Trails) Of(ctx context.Context, ref push.Ref) ([]trail.Entry, error) {
-	ids := bson.A{ref.Code, trailRefusals(ref.Code)}
-	for page := range trailPages {
-		ids = append(ids, trailPage(ref.Code, page))
+	ids := make([]string, 0, trail.Kept+len(besides))
+	for epoch := range int64(trail.Kept) {
+		ids = append(ids, pushID(ref.Code, epoch))
 	}
-	docs, err := findAll[trailDoc](ctx, t.trails, bson.D{kv("_id", bson.D{kv("$in", ids)})}, options.Find())
+	for kind := range besides {
+		ids = append(ids, entriesID(ref.Code, kind))
+	}
+	docs, err := findByIDs(ctx, t.trails, ids, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read the trail of %s: %w", ref.Code, err)
 	}
-	docs = slices.DeleteFunc(docs, func(d trailDoc) bool { return d.Tenant != ref.Tenant })
-	oldest := t.now().Add(-trail.KeptFor)
-	for _, doc := range docs {
-		oldest = laterOf(oldest, doc.complete())
-	}
-	var entries []trail.Entry
-	for _, doc := range docs {
+	var pushes, entries []trail.Entry
+	for _, raw := range docs {
+		var doc trailDoc
+		if err := bson.Unmarshal(raw, &doc); err != nil {
+			return nil, fmt.Errorf("read the trail of %s: %w", ref.Code, err)
+		}
+		if doc.Tenant != ref.Tenant {
+			continue
+		}
+		if doc.Push.Kind == trail.Pushed {
+			pushes = append(pushes, doc.Push.entry())
+		}
 		for _, e := range doc.Entries {
-			if !e.At.Before(oldest) || (e.Kind == trail.Refused && !e.At.Before(t.now().Add(-trail.KeptFor))) {
-				entries = append(entries, e.entry())
-			}
+			entries = append(entries, e.entry())
 		}
 	}
-	// Several processes write: they arrive almost in order.
-	slices.SortStableFunc(entries, func(a, b trail.Entry) int { return a.At.Compare(b.At) })
+	entries = append(entries, newest(pushes)...)
+	oldest := t.now().Add(-TrailsKept)
+	entries = slices.DeleteFunc(entries, func(e trail.Entry) bool { return e.At.Before(oldest) })
+	slices.SortStableFunc(entries, byTime) // several processes write: they arrive almost in order
 	return entries, nil
 }
 
-// complete is since when a page has all that it was given: one that is full has
-// lost what was before its first entry, in between others' of that time. A trail
-// does not have to have all refusals.
-func (d trailDoc) complete() time.Time {
-	if len(d.Entries) < trailRoom(d.ID) || strings.HasSuffix(d.ID, "#refused") {
-		return time.Time{}
-	}
-	first := d.Entries[0].At
-	for _, e := range d.Entries {
-		if e.At.Before(first) {
-			first = e.At
-		}
-	}
-	return first
-}
+func byTime(a, b trail.Entry) int { return a.At.Compare(b.At) }
 
-func laterOf(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
+// newest leaves out pushes that others of their time are missing around: an epoch
+// without a push leaves an old one where it is, and a database that was restored
+// counts on from an earlier epoch.
+func newest(pushes []trail.Entry) []trail.Entry {
+	if len(pushes) == 0 {
+		return nil
 	}
-	return a
+	last := slices.MaxFunc(pushes, byTime).Epoch
+	return slices.DeleteFunc(pushes, func(e trail.Entry) bool { return e.Epoch > last || e.Epoch <= last-trail.Kept })
 }
 
 func trailEntryOf(e trail.Entry) trailEntry {

@@ -3,8 +3,6 @@
 package mongostore_test
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/trail"
@@ -48,41 +47,23 @@ func TestTrails(t *testing.T) {
 		}
 	}
 
-	many := make([]trail.Entry, trail.Kept+10)
-	refusals := make([]trail.Entry, trail.KeptRefused+trail.Kept)
-	for i := range refusals {
-		refusals[i] = trail.Entry{At: begun.Add(time.Duration(i) * time.Hour), Kind: trail.Refused, Epoch: int64(i)}
-	}
-	for i := range many {
-		many[i] = trail.Entry{At: begun.Add(time.Duration(i) * time.Minute), Kind: trail.Waits, Detail: strings.Repeat("长", 300) + fmt.Sprint(i)}
-	}
-	if err := trails.Append(ctx, noted(ref, slices.Concat(many, refusals)...)); err != nil {
-		t.Fatal(err)
-	}
-	got, err = trails.Of(ctx, ref)
-	refused := func(e trail.Entry) bool { return e.Kind == trail.Refused }
-	if i := slices.IndexFunc(got, refused); i < 0 || got[i].Epoch != trail.Kept {
-		t.Errorf("of %d refusals not the newest %d are left", len(refusals), trail.KeptRefused)
-	}
-	got = slices.DeleteFunc(got, refused)
-	wantNewest(t, got, many, 57)
-	if err != nil || len([]rune(got[0].Detail)) != 200 {
-		t.Errorf("%d characters of detail; %v", len([]rune(got[0].Detail)), err)
-	}
 }
 
-// However many processes write, each beginning with any page, a trail has no gap:
-// it is the newest entries, as many as there is room for or some fewer.
-func TestTrailsOfManyWritersHaveNoGap(t *testing.T) {
+// A trail is the newest entries of each kind, however many there were and whoever
+// wrote them; nothing has to be removed.
+func TestTrailsStayShort(t *testing.T) {
 	begun := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
-	w := newWorld(t, func() time.Time { return begun.Add(24 * time.Hour) })
+	w := newWorld(t, func() time.Time { return begun.Add(time.Hour) })
 	ref := push.Ref{Tenant: "acme", Code: "c1"}
-	var all []trail.Entry
-	for i := range 300 {
-		all = append(all, trail.Entry{At: begun.Add(time.Duration(i) * time.Second), Kind: trail.Pushed, Epoch: int64(i)})
-	}
-	for chunk := range slices.Chunk(all, 3) {
-		if err := w.Trails().Append(t.Context(), noted(ref, chunk...)); err != nil {
+	writers := []*mongostore.Trails{w.Trails(), w.Trails()}
+	most := map[trail.Kind]int{trail.Pushed: trail.Kept, trail.Waits: trail.KeptWaits, trail.Full: trail.KeptFull, trail.Refused: trail.KeptRefused}
+	const many = 200
+	for i := range int64(many) {
+		var all []trail.Entry
+		for kind := range most {
+			all = append(all, trail.Entry{At: begun.Add(time.Duration(i) * time.Second), Kind: kind, Epoch: i, Detail: strings.Repeat("长", 300)})
+		}
+		if err := writers[i%2].Append(t.Context(), noted(ref, all...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,71 +71,60 @@ func TestTrailsOfManyWritersHaveNoGap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantNewest(t, got, all, trail.Kept/4)
-}
-
-// wantNewest wants the newest of all entries, least to trail.Kept of them.
-func wantNewest(t *testing.T, got, all []trail.Entry, least int) {
-	t.Helper()
-	if len(got) < least || len(got) > trail.Kept {
-		t.Errorf("%d entries are left, want %d to %d", len(got), least, trail.Kept)
-		return
+	of := map[trail.Kind][]trail.Entry{}
+	for _, e := range got {
+		of[e.Kind] = append(of[e.Kind], e)
 	}
-	for i, e := range got {
-		if want := all[len(all)-len(got)+i].At; !e.At.Equal(want) {
-			t.Errorf("entry %d of %d is of %v, want %v", i, len(got), e.At, want)
-			return
+	for kind, n := range most {
+		if all := of[kind]; len(all) != n || all[0].Epoch != int64(many-n) || len([]rune(all[0].Detail)) != 200 {
+			t.Errorf("%s: %d entries, want the newest %d of %d characters", kind, len(all), n, 200)
 		}
 	}
+	if stored, err := w.raw.Collection("trails").CountDocuments(t.Context(), bson.M{}); err != nil || stored != trail.Kept+3 {
+		t.Errorf("%d documents, want %d; %v", stored, trail.Kept+3, err)
+	}
 }
 
-// What is older than a trail may be is not shown, and goes with its page's first
-// entry of a day; what a build without pages wrote is read.
-func TestTrailsForgetWhatIsOld(t *testing.T) {
-	now := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
+// Pushes that are left over from before, around which others are missing, are not
+// shown: of epochs that ended without a push, and of a time that a restored
+// database knows nothing of. Nor is what is too old.
+func TestTrailsHaveNoGapOfEpochs(t *testing.T) {
+	begun := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
+	now := begun.Add(time.Hour)
 	w := newWorld(t, func() time.Time { return now })
-	trails, ref := w.Trails(), push.Ref{Tenant: "acme", Code: "c1"}
-	begun := now
-	written := func(kind trail.Kind, days int) trail.Entry {
-		return trail.Entry{At: begun.AddDate(0, 0, days), Kind: kind}
-	}
-	old := bson.M{"_id": "c1", "tenant": "acme", "last": now, "entries": bson.A{bson.M{"t": begun, "k": "waits"}}}
-	if _, err := w.raw.Collection("trails").InsertOne(t.Context(), old); err != nil {
-		t.Fatal(err)
-	}
-	want := func(kept int, shown ...trail.Entry) {
+	ref := push.Ref{Tenant: "acme", Code: "c1"}
+	add := func(second int, epochs ...int64) {
 		t.Helper()
-		got, err := trails.Of(t.Context(), ref)
-		if diff := cmp.Diff(shown, got); diff != "" || err != nil {
-			t.Errorf("%v\n%s", err, diff)
-		}
-		var doc struct{ Entries []bson.M }
-		if err := w.raw.Collection("trails").FindOne(t.Context(), bson.M{"_id": "c1#refused"}).Decode(&doc); err != nil {
-			t.Fatal(err)
-		}
-		if n := len(doc.Entries); n != kept {
-			t.Errorf("%d entries are stored; want %d", n, kept)
+		for _, epoch := range epochs {
+			e := trail.Entry{At: begun.Add(time.Duration(second) * time.Second), Kind: trail.Pushed, Epoch: epoch}
+			if err := w.Trails().Append(t.Context(), noted(ref, e)); err != nil {
+				t.Fatal(err)
+			}
+			second++
 		}
 	}
-	add := func(days int) {
+	want := func(what string, epochs ...int64) {
 		t.Helper()
-		if err := trails.Append(t.Context(), noted(ref, written(trail.Refused, days))); err != nil {
-			t.Fatal(err)
+		got, err := w.Trails().Of(t.Context(), ref)
+		var shown []int64
+		for _, e := range got {
+			shown = append(shown, e.Epoch)
+		}
+		if diff := cmp.Diff(epochs, shown); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", what, err, diff)
 		}
 	}
-	add(1)
-	want(1, written(trail.Waits, 0), written(trail.Refused, 1))
-
-	now = begun.AddDate(0, 0, 91).Add(-time.Minute)
-	add(89)
-	want(2, written(trail.Refused, 1), written(trail.Refused, 89))
-	now = now.Add(time.Hour) // the same day: what is too old is not looked for again
-	want(2, written(trail.Refused, 89))
-	add(90)
-	want(3, written(trail.Refused, 89), written(trail.Refused, 90))
-	now = now.AddDate(0, 0, 1)
-	add(91)
-	want(3, written(trail.Refused, 89), written(trail.Refused, 90), written(trail.Refused, 91))
+	add(0, 3, 4)
+	add(10, 70) // 5 to 69 ended without a push
+	want("of an old epoch", 70)
+	add(20, 72)
+	want("in order", 70, 72)
+	add(30, 66) // the database is an older one
+	want("after a restore", 3, 4, 66)
+	now = begun.Add(30*time.Second + mongostore.TrailsKept)
+	want("as old as may be", 66)
+	now = now.Add(time.Second)
+	want("too old")
 }
 
 func noted(ref push.Ref, entries ...trail.Entry) []trail.Noted {
