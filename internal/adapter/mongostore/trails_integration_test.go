@@ -46,7 +46,6 @@ func TestTrails(t *testing.T) {
 			t.Errorf("%v has %v, %v", none, got, err)
 		}
 	}
-
 }
 
 // A trail is the newest entries of each kind, however many there were and whoever
