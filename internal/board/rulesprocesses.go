@@ -64,8 +64,11 @@ func lastHeard(all []Instance, role Role) time.Time {
 	return last
 }
 
+// noKeeper leaves a keeper that has just started the time to take the lease, and
+// to say so.
 func noKeeper(v View) []Incident {
-	if !v.boardRead() || slices.ContainsFunc(v.alive(Keeper), func(i Instance) bool { return i.Leads }) {
+	works := func(i Instance) bool { return i.Leads || v.At.Sub(i.Started) < SilentAfter }
+	if !v.boardRead() || slices.ContainsFunc(v.alive(Keeper), works) {
 		return nil
 	}
 	const text = "no keeper is at work: shifts, midnights and dirty codes change no list"
