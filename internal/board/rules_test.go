@@ -96,6 +96,9 @@ func TestIncidents(t *testing.T) {
 			func(v *board.View) { v.Instances[3].Leads = false },
 			[]string{"page RollcallNoKeeper 0s: no keeper is at work: shifts, midnights and dirty codes change no list"},
 		},
+		"a keeper that starts": {func(v *board.View) {
+			v.Instances[3].Leads, v.Instances[3].Started = false, noon.Add(-19*time.Second)
+		}, nil},
 		"the broker is away": {
 			func(v *board.View) { lacking(v, "pulsar", 2) },
 			[]string{"page RollcallBrokerDown: no refresher is connected to the broker: no event comes through"},
