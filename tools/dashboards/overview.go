@@ -180,7 +180,7 @@ func why() row {
 	return row{"Why does it wait?", []panel{
 		{
 			kind: series, title: "What do held codes wait for?", width: 8, height: tall, unit: "short", stacked: true,
-			good:    "throttled in a storm, paced and slow_lane at any time. blocked is WeCom's 45009; breaker_open and backoff are WeCom failing; suspended a tenant's secret; store_down MongoDB or Redis.",
+			good:    "throttled in a storm, paced and slow_lane at any time. blocked is WeCom's 45009; breaker_open and backoff are WeCom failing; suspended a tenant's secret; on_hold an operator; store_down MongoDB or Redis.",
 			runbook: "RollcallTenantBlocked",
 			colors:  map[string]string{"throttled": waiting, "blocked": bad, "store_down": "dark-red", "breaker_open": putOff},
 			queries: []query{{`sum by (cause) (rollcall_backlog{SEL,state="held"}) > 0`, "{{cause}}"}},
