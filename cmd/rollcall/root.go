@@ -37,6 +37,7 @@ func commands() []*cobra.Command {
 		newStatusCommand(),
 		newDirtyCommand(),
 		newExplainCommand(),
+		newPlanCommand(),
 		newAuditCommand(),
 		newFanOutsCommand(),
 		newDeliveriesCommand(),

@@ -70,6 +70,7 @@ var forbidden = []edge{
 	{folder: "internal/intervene", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/letters", imported: "./internal/adapter/pulsarbus"},
 	{folder: "internal/notify", imported: "./internal/adapter/grouprobot"},
+	{folder: "internal/plan", imported: "./internal/adapter/mongostore"},
 	{folder: "internal/preflight", imported: "net/http"},
 	{folder: "internal/preflight", imported: "./internal/adapter/pulsarbus"},
 	{folder: "internal/ratelimit", imported: "net/http"},

@@ -1,0 +1,188 @@
+package plan_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/plan"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+)
+
+var midnight = time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+
+// wecom is what WeCom allows, as it ships: 39.5 calls a second after 7500.
+func wecom() plan.Budget {
+	return plan.Budget{
+		Tenant: []plan.Window{{Calls: 10_000, Per: time.Minute}, {Calls: 150_000, Per: time.Hour}}, TenantBurst: 7500,
+		Address: []plan.Window{{Calls: 20_000, Per: time.Minute}, {Calls: 600_000, Per: time.Hour}}, AddressBurst: 9800,
+		Instances: 3, Delay: 2 * time.Second, RemovalShare: 0.03,
+	}
+}
+
+// input is a company in which each person sits on codes×seats÷people codes, on a
+// calm day.
+func input(people, codes, seats int) plan.Input {
+	in := plan.Input{
+		Company:  plan.Company{Tenant: "acme", Zone: time.UTC, Day: "20261201"},
+		Campaign: plan.Campaign{Start: midnight, Length: 23 * time.Hour},
+		Budget:   wecom(),
+		Releasing: plan.Releasing{
+			Ingresses: 2, Burst: 500, Jobs: 4, Poll: 500 * time.Millisecond, Saved: 2 * time.Second,
+		},
+		Refreshing:   plan.Refreshing{InFlight: 16, PushTime: 200 * time.Millisecond, ParkAfter: 2 * time.Minute},
+		SlowInterval: 10 * time.Minute,
+	}
+	for i := range people {
+		in.Company.People = append(in.Company.People, plan.Person{ID: fmt.Sprintf("s%03d", i), Presence: roster.Online})
+	}
+	for i := range codes {
+		code := plan.Code{ID: fmt.Sprintf("c%05d", i), OfflineCheck: true}
+		for j := range seats {
+			code.Seats = append(code.Seats, plan.Seat{Person: int32((i + j*7) % people)})
+		}
+		in.Company.Codes = append(in.Company.Codes, code)
+	}
+	return in
+}
+
+func play(t *testing.T, in plan.Input) plan.Outcome {
+	t.Helper()
+	out, err := plan.Play(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func off(at time.Duration, who ...string) plan.Change {
+	return plan.Change{At: at, Who: who, To: roster.OfflineNow}
+}
+
+func TestOnePersonLeavesAllHisCodes(t *testing.T) {
+	in := input(100, 1000, 10)
+	in.Campaign.Changes = []plan.Change{off(9*time.Hour, "s003")}
+	out := play(t, in)
+	if out.Events != 100 || out.Changes != 100 || out.Pushes != 100 || out.Merged() != 0 {
+		t.Errorf("%d events, %d changes, %d pushes; want a hundred of each", out.Events, out.Changes, out.Pushes)
+	}
+	if out.Saturation != (plan.Saturation{}) || out.Freshness.P95 > 11*time.Second {
+		t.Errorf("saturated %+v, freshness %+v; want neither: the burst holds them", out.Saturation, out.Freshness)
+	}
+	if c := out.Costs[0]; c.Person != "s003" || c.Lists != 100 || c.Codes != 100 || c.Cause != plan.Presence {
+		t.Errorf("the dearest is %+v", c)
+	}
+}
+
+// A shift that ends for all at once: the keeper releases the codes at the tenant's
+// rate, codes ÷ 39.5, as docs/operations/sizing.md has it.
+func TestTheEdgeOfAShiftTakesCodesOverRate(t *testing.T) {
+	in := input(100, 10_000, 10)
+	for i := range in.Company.People {
+		p := &in.Company.People[i]
+		p.Presence, p.Schedule = roster.PresenceUnset, &roster.Schedule{}
+		for day := range p.Schedule.Weekly {
+			p.Schedule.Weekly[day] = []roster.Shift{{From: 9*60 + i%2*60, To: 18 * 60}}
+		}
+	}
+	in.Campaign.Start, in.Campaign.Length = midnight.Add(8*time.Hour), 6*time.Hour
+	out := play(t, in)
+	if out.Pushes != 20_000 || out.ByCause[plan.Shift] != 100_000 {
+		t.Errorf("%d pushes for %d changes; want one a code at nine and one at ten", out.Pushes, out.ByCause[plan.Shift])
+	}
+	took := out.LastPush - 2*time.Hour
+	if want := 253 * time.Second; took < want-15*time.Second || took > want+15*time.Second {
+		t.Errorf("took %v; want about %v", took, want)
+	}
+}
+
+func TestAStormBeyondTheBurstSaturates(t *testing.T) {
+	in := input(100, 20_000, 10)
+	in.Releasing.Burst = 100_000 // all at once
+	in.InFlight = 1000
+	in.Company.People = append(in.Company.People, plan.Person{ID: "stays", Presence: roster.Online})
+	for i := range in.Company.Codes {
+		in.Company.Codes[i].Reserves = [][]int32{{100}}
+	}
+	in.Campaign.Changes = []plan.Change{{At: time.Hour, But: []string{"stays"}, To: roster.OfflineNow}}
+	out := play(t, in)
+	if out.Pushes != 20_000 {
+		t.Errorf("%d pushes; want one a code, %d changes merged", out.Pushes, out.Changes)
+	}
+	rate, _ := in.Budget.Rates()
+	least := time.Duration(float64(20_000-7500) / rate * float64(time.Second))
+	if got := out.Saturation.Longest; got < least-20*time.Second || got > least+30*time.Second {
+		t.Errorf("drained in %v; want about %v", got, least)
+	}
+	if out.Throttled < 12_000 || out.Saturation.Peak < 10_000 {
+		t.Errorf("%d throttled, %d in line at most; want those beyond the burst", out.Throttled, out.Saturation.Peak)
+	}
+}
+
+func TestMidnightBringsThemBack(t *testing.T) {
+	in := input(100, 1000, 10)
+	in.Company.DailyTotal = 5
+	in.Campaign.Length = 25 * time.Hour
+	in.Campaign.Additions = 2000
+	out := play(t, in)
+	if out.Ceilings < 95 || out.ByCause[plan.NewDay] == 0 {
+		t.Errorf("%d at the ceiling, %v; want nearly all, and all back after midnight", out.Ceilings, out.ByCause)
+	}
+}
+
+func TestTheSlowLaneMerges(t *testing.T) {
+	fast := input(20, 50, 10)
+	fast.Campaign.ChangesEach = 40
+	slow := fast
+	slow.Company.Codes = nil
+	for _, code := range fast.Company.Codes {
+		code.Interval = time.Hour
+		slow.Company.Codes = append(slow.Company.Codes, code)
+	}
+	a, b := play(t, fast), play(t, slow)
+	if b.Pushes > a.Pushes/2 || b.Pushes > 50*25 {
+		t.Errorf("fast: %d pushes for %d changes; slow: %d for %d; want at most one an hour and code", a.Pushes, a.Changes, b.Pushes, b.Changes)
+	}
+	if b.Freshness.P50 < time.Minute {
+		t.Errorf("freshness in the slow lane is %v", b.Freshness.P50)
+	}
+}
+
+// What holds whatever the company and the day are.
+func TestProperties(t *testing.T) {
+	for seed := range uint64(60) {
+		rnd := rand.New(rand.NewPCG(seed, 9))
+		in := input(5+rnd.IntN(60), 20+rnd.IntN(500), 1+rnd.IntN(5))
+		in.Company.DailyTotal = rnd.IntN(8)
+		in.Campaign.Additions = float64(rnd.IntN(3000))
+		in.Campaign.ChangesEach = float64(rnd.IntN(4))
+		in.Budget.TenantBurst, in.Budget.Tenant[1].Calls = 10+rnd.IntN(100), 400+rnd.IntN(4000)
+		for i := range in.Company.Codes {
+			for j := range in.Company.Codes[i].Seats {
+				in.Company.Codes[i].Seats[j].DailyLimit = rnd.IntN(6)
+			}
+		}
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { holds(t, in) })
+	}
+}
+
+func holds(t *testing.T, in plan.Input) {
+	t.Helper()
+	out := play(t, in)
+	if again := play(t, in); again.Pushes != out.Pushes || again.LastPush != out.LastPush {
+		t.Error("the same input gave two answers")
+	}
+	if out.Pushes > out.Events || out.Pushes > out.Changes {
+		t.Errorf("%d pushes of %d events and %d changes", out.Pushes, out.Events, out.Changes)
+	}
+	rate, _ := in.Budget.Rates()
+	if least := (float64(out.Pushes) - float64(in.Budget.TenantBurst)) / rate; out.LastPush.Seconds() < least-1 {
+		t.Errorf("%d pushes by %v; the budget allows them by %.0f s", out.Pushes, out.LastPush, least)
+	}
+	more := in
+	more.Campaign.Additions *= 1.5
+	if m := play(t, more); m.Additions+m.Lost < out.Additions+out.Lost || m.ByCause[plan.CompanyCeiling] < out.ByCause[plan.CompanyCeiling] && in.Campaign.ChangesEach == 0 {
+		t.Errorf("half as many additions more: %d after %d, company ceilings %v after %v", m.Additions, out.Additions, m.ByCause, out.ByCause)
+	}
+}
