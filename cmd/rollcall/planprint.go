@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -28,14 +30,10 @@ func (p planned) print(w io.Writer) error {
 
 func (p planned) headline() string {
 	c, o := p.in.Campaign, p.present
-	most := 0
-	for _, cost := range o.Costs {
-		most = max(most, cost.Codes)
-	}
 	text := fmt.Sprintf("%s, %s from %s: %s, %s on %s.", o.Tenant, shortTime(c.Length), c.Start.Format("2006-01-02 15:04 MST"),
 		many(o.Codes, "code"), many(o.People, "person"), many(o.Seats, "place"))
 	text = strings.Replace(text, "persons", "people", 1)
-	return text + fmt.Sprintf(" WeCom's quota leaves %.1f calls a second after a burst of %d.", o.Rate, p.in.Budget.TenantBurst)
+	return text + fmt.Sprintf(" WeCom's quota leaves %.1f calls a second after a burst of %d.", math.Floor(10*o.Rate)/10, p.in.Budget.TenantBurst)
 }
 
 // figures are the plan, with the other world beside it.
@@ -55,16 +53,22 @@ func (p planned) figures() string {
 	row("additions", func(o plan.Outcome) string { return fmt.Sprint(o.Additions) })
 	row("people at the company's ceiling", func(o plan.Outcome) string { return fmt.Sprint(o.Ceilings) })
 	row("events", func(o plan.Outcome) string { return fmt.Sprint(o.Events) })
-	row("lists that change", changesText)
-	row("pushes", func(o plan.Outcome) string { return fmt.Sprintf("%d; %d changes merged", o.Pushes, o.Merged()) })
+	row("lists that change", func(o plan.Outcome) string { return fmt.Sprint(o.Changes) })
+	for _, cause := range plan.Causes {
+		if p.present.ByCause[cause] > 0 || (p.other != nil && p.other.ByCause[cause] > 0) {
+			row("  by "+causeWords[cause], func(o plan.Outcome) string { return fmt.Sprint(o.ByCause[cause]) })
+		}
+	}
+	row("changes that merge with others", func(o plan.Outcome) string { return fmt.Sprint(o.Merged()) })
+	row("pushes", func(o plan.Outcome) string { return fmt.Sprint(o.Pushes) })
 	row("busiest window of WeCom's", func(o plan.Outcome) string {
 		return fmt.Sprintf("%d of %d (%.1f %%) at %s", o.Busiest.Pushes, o.Busiest.Of, 100*o.Busiest.Share(), p.clock(o.Busiest.At))
 	})
-	row("the quota is used up", p.saturationText)
-	row("codes in line for it, at most", p.lineText)
+	row("the quota is short", p.saturationText)
+	row("codes that wait for it, at most", p.lineText)
 	row("last push", p.lastText)
-	row("freshness", func(o plan.Outcome) string {
-		return fmt.Sprintf("half within %s, 95 %% within %s, all within %s", shortTime(o.Freshness.P50), shortTime(o.Freshness.P95), shortTime(o.Freshness.Max))
+	row("lists are late by: half, 95 %, all", func(o plan.Outcome) string {
+		return fmt.Sprintf("%s, %s, %s", shortTime(o.Freshness.P50), shortTime(o.Freshness.P95), shortTime(o.Freshness.Max))
 	})
 	return t.Render()
 }
@@ -73,19 +77,6 @@ func (p planned) figures() string {
 var causeWords = map[plan.Cause]string{
 	plan.Ceiling: "a code's ceilings", plan.CompanyCeiling: "the company's ceiling", plan.Presence: "presence",
 	plan.Shift: "shifts", plan.NewDay: "midnight",
-}
-
-func changesText(o plan.Outcome) string {
-	var by []string
-	for _, cause := range plan.Causes {
-		if n := o.ByCause[cause]; n > 0 {
-			by = append(by, fmt.Sprintf("%s %d", causeWords[cause], n))
-		}
-	}
-	if len(by) == 0 {
-		return "0"
-	}
-	return fmt.Sprintf("%d: %s", o.Changes, strings.Join(by, ", "))
 }
 
 func (p planned) saturationText(o plan.Outcome) string {
@@ -107,14 +98,14 @@ func (p planned) lineText(o plan.Outcome) string {
 	if o.Saturation.Peak == 0 {
 		return "0"
 	}
-	return fmt.Sprintf("%d at %s; %d pushes wait", o.Saturation.Peak, p.clock(o.Saturation.PeakAt), o.Throttled)
+	return fmt.Sprintf("%d at %s; %d pushes late", o.Saturation.Peak, p.clock(o.Saturation.PeakAt), o.Throttled)
 }
 
 func (p planned) lastText(o plan.Outcome) string {
 	if o.Pushes == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%s, %s after the last addition or change", p.clock(o.LastPush), shortTime(o.Drain()))
+	return fmt.Sprintf("%s, %s after all is quiet", p.clock(o.LastPush), shortTime(o.Drain()))
 }
 
 // clock is a time of the campaign by the tenant's clock.
@@ -188,28 +179,33 @@ func (p planned) advice() string {
 	switch {
 	case o.Pushes == 0:
 		return "Nothing to do: no list changes. Is --additions, --presence or --change missing?"
-	case o.Saturation.Whole == 0:
-		return fmt.Sprintf("Nothing to do: the quota is enough; the busiest window takes %.1f %% of it.", 100*o.Busiest.Share())
 	case o.Endless:
 		return "More changes than the quota ever lets through: " + p.best()
+	case o.Saturation.Whole == 0:
+		return fmt.Sprintf("Nothing to do: the quota is enough; the busiest window takes %.1f %% of it.", 100*o.Busiest.Share())
+	case o.Freshness.Max <= tolerable:
+		return fmt.Sprintf("Nothing to do: the quota is enough; lists are late by %s at most.", shortTime(o.Freshness.Max))
 	}
-	return fmt.Sprintf("The quota is short for %s; lists are up to %s old then. %s", shortTime(o.Saturation.Whole), shortTime(o.Freshness.Max), p.best())
+	return fmt.Sprintf("The quota is short for %s; lists are late by up to %s. %s", shortTime(o.Saturation.Whole), shortTime(o.Freshness.Max), p.best())
 }
 
-// best names the remedy after which fewest pushes wait.
+// tolerable is how late lists may be without anything to be done.
+const tolerable = time.Minute
+
+// best names the remedy that helps most.
 func (p planned) best() string {
 	if len(p.remedies) == 0 {
-		return "Nothing that is known here helps; a tenant's quota cannot be bought. Spread what happens at once."
+		return "Nothing that is known here helps, and a tenant's quota cannot be bought: spread what happens at once."
 	}
 	best := slices.MinFunc(p.remedies, func(a, b plan.Remedy) int {
-		return int(a.Outcome.Saturation.Longest - b.Outcome.Saturation.Longest)
+		return cmp.Or(cmp.Compare(a.Outcome.Saturation.Longest, b.Outcome.Saturation.Longest), cmp.Compare(a.Outcome.Throttled, b.Outcome.Throttled))
 	})
-	text := fmt.Sprintf("What helps most: %s (%s", best.What, many(best.Outcome.Pushes, "push"))
-	text = strings.Replace(text, "pushs", "pushes", 1)
-	if best.Outcome.Saturation.Whole == 0 {
-		return text + ", and the quota is enough)."
+	o := best.Outcome
+	if o.Saturation.Whole == 0 {
+		return fmt.Sprintf("What helps: %s; then the quota is enough.", best.What)
 	}
-	return text + fmt.Sprintf(", drains in %s).", shortTime(best.Outcome.Saturation.Longest))
+	return fmt.Sprintf("What helps most: %s; then %d pushes are late, not %d, and the longest shortage is %s.",
+		best.What, o.Throttled, p.present.Throttled, shortTime(o.Saturation.Longest))
 }
 
 // print shows what all tenants come to.

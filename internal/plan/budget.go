@@ -88,25 +88,31 @@ func (t *till) fill(d time.Duration) {
 	}
 }
 
-// verdict of the till on one call.
-type verdict int8
+// answer of the till to one call.
+type answer int8
 
 const (
-	paid     verdict = iota
-	throttle         // WeCom's budget is used up for this call
-	crowded          // all places in flight are taken
+	paid     answer = iota
+	throttle        // WeCom's budget is used up for this call
+	crowded         // all places in flight are taken
 )
 
-// pay takes a call out. A call that removes somebody may take the reserve; others
-// only its upper half, as the vendor budget does.
-func (t *till) pay(removes bool) verdict {
+// removal pays for a call that removes somebody, from the reserve if need be.
+func (t *till) removal() answer { return t.pay(1) }
+
+// other pays for a call that removes nobody: of the reserve only its upper half is
+// for those, as the vendor budget has it.
+func (t *till) other() answer { return t.pay(t.reserve.burst / 2) }
+
+// pay takes a call out, of the reserve if that holds so much.
+func (t *till) pay(least float64) answer {
 	if !t.flight.has() {
 		return crowded
 	}
 	from := &t.common
 	if !from.has() {
 		from = &t.reserve
-		if !from.has() || (!removes && from.tokens < from.burst/2) {
+		if from.tokens < max(1, least) {
 			return throttle
 		}
 	}

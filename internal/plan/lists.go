@@ -28,7 +28,7 @@ type code struct {
 	stage        stage
 	due          bool          // the keeper has it to release
 	since        time.Duration // when want began to differ from pushed
-	lined        time.Duration // since when it is in line
+	opened       time.Duration // when its lane opened last
 	lastPush     time.Duration // less than 0 before Start
 	everPushed   bool
 	drawn        int // draws so far, for their turns

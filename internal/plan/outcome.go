@@ -45,7 +45,7 @@ type Outcome struct {
 	Changes   int // times that the facts ask for another list of a code
 	ByCause   map[Cause]int
 	Pushes    int // calls to WeCom
-	Throttled int // pushes that had to wait for the budget, or behind those that did
+	Throttled int // pushes that had to wait for the quota
 
 	Hours      []Hour // each a 24th of the Length; what comes later is in the last
 	HourLength time.Duration
@@ -69,7 +69,7 @@ func (o *Outcome) Drain() time.Duration { return max(0, o.LastPush-o.Quiet) }
 // Hour is a 24th of the campaign.
 type Hour struct {
 	Pushes  int
-	Waiting int // codes in line for the budget, at most
+	Waiting int // codes behind, at most
 }
 
 // Busiest is the fullest of WeCom's long windows.
@@ -82,13 +82,14 @@ type Busiest struct {
 // Share of what WeCom allows, 0 to 1.
 func (b Busiest) Share() float64 { return float64(b.Pushes) / float64(max(b.Of, 1)) }
 
-// Saturation is the time in which codes wait for the budget. The zero value is
-// none.
+// Saturation is the time in which codes wait for the quota: in line for a call, or
+// for their turn in a fan-out or at the keeper, which release at the quota's pace.
+// The zero value is none.
 type Saturation struct {
 	From    time.Duration // when it began first
 	Whole   time.Duration // altogether
 	Longest time.Duration // the longest without a pause: the drain
-	Peak    int           // codes in line at most
+	Peak    int           // codes that wait at most
 	PeakAt  time.Duration
 }
 
@@ -115,12 +116,12 @@ type tally struct {
 	window       Window
 	hour, minute time.Duration
 	spellFrom    time.Duration // of the saturation under way
-	throttledAt  time.Duration // the last step in which the budget was in the way
+	shortAt      time.Duration // the last step in which the quota was in the way
 	costs        []map[Cause]*Cost
 }
 
 func newTally(in *Input, people int) *tally {
-	t := &tally{perWindow: map[int]int{}, costs: make([]map[Cause]*Cost, people), throttledAt: -1}
+	t := &tally{perWindow: map[int]int{}, costs: make([]map[Cause]*Cost, people), shortAt: -1}
 	t.window = in.Budget.Tenant[len(in.Budget.Tenant)-1]
 	t.hour, t.minute = in.Campaign.Length/hours, in.Campaign.Length/minutes
 	t.Hours, t.HourLength, t.ByCause = make([]Hour, hours), t.hour, map[Cause]int{}
@@ -146,10 +147,10 @@ func (t *tally) change(person int32, why Cause, at time.Duration) {
 }
 
 // push notes a push, how long after the change of the facts it was, and since when
-// it was in line for the budget.
-func (t *tally) push(now, after, lined time.Duration) {
+// nothing but the quota was in its way.
+func (t *tally) push(now, after, ready time.Duration) {
 	t.Pushes++
-	if t.throttledAt >= lined {
+	if t.shortAt >= ready {
 		t.Throttled++
 	}
 	t.LastPush = now
@@ -162,24 +163,22 @@ func (t *tally) push(now, after, lined time.Duration) {
 	t.perMinute[int(now/t.minute)]++
 }
 
-// pause is the longest time without a throttle that does not end a saturation.
+// pause is the longest time without a wait that does not end a saturation.
 func (t *tally) pause() time.Duration { return max(t.minute, 2*time.Second) }
 
-// step notes how a step ended.
-func (t *tally) step(p *play, throttled bool) {
-	if !throttled {
-		return
-	}
-	s, n := &t.Saturation, p.inLine()
+// short notes a step that ended with codes that wait for the quota, or for the
+// pace of a release, which is the quota's.
+func (t *tally) short(p *play) {
+	s, n := &t.Saturation, p.behind
 	switch {
-	case t.throttledAt < 0:
+	case t.shortAt < 0:
 		s.From, t.spellFrom = p.now, p.now
-	case p.now-t.throttledAt > t.pause():
+	case p.now-t.shortAt > t.pause():
 		t.spellFrom = p.now
 	default:
-		s.Whole += p.now - t.throttledAt
+		s.Whole += p.now - t.shortAt
 	}
-	t.throttledAt = p.now
+	t.shortAt = p.now
 	s.Longest = max(s.Longest, p.now-t.spellFrom+p.step)
 	if n > s.Peak {
 		s.Peak, s.PeakAt = n, p.now
@@ -202,7 +201,7 @@ func (t *tally) outcome(p *play) Outcome {
 			o.Busiest.Pushes, o.Busiest.At = n, time.Duration(at)*t.window.Per
 		}
 	}
-	o.Endless = p.inLine() > 0 || len(p.lanes) > 0 || !p.release.idle()
+	o.Endless = p.inLine() > 0 || len(p.lanes) > 0 || p.release.behind()
 	slices.Sort(t.waits)
 	o.Freshness = Freshness{P50: quantile(t.waits, 0.5), P95: quantile(t.waits, 0.95), Max: quantile(t.waits, 1)}
 	o.Costs = t.dearest(p)

@@ -29,6 +29,7 @@ type play struct {
 	till    *till
 	lines   [2]line // in line for the budget: those that remove somebody, and others
 	arrived int     // in any line so far, for their order
+	behind  int     // codes whose list is to be another and that do not wait for their lane
 	lanes   lanes
 	weights []float64 // cumulative, of the codes
 	deal    *rand.Rand
@@ -95,7 +96,7 @@ func (p *play) goesOn() bool {
 	if p.now <= p.in.Campaign.Length {
 		return true
 	}
-	busy := len(p.turns) > 0 || !p.release.idle() || len(p.lanes) > 0 || p.inLine() > 0
+	busy := len(p.turns) > 0 || p.release.behind() || len(p.lanes) > 0 || p.inLine() > 0
 	return busy && p.now < endless*p.in.Campaign.Length
 }
 
@@ -114,7 +115,9 @@ func (p *play) tick() {
 		p.openLane(heap.Pop(&p.lanes).(wait))
 	}
 	throttled := p.serve()
-	p.tally.step(p, throttled)
+	if p.behind > 0 && (throttled || p.release.behind()) {
+		p.tally.short(p)
+	}
 }
 
 // turn does what time and people change now.
@@ -218,12 +221,22 @@ func (p *play) touch(at, index int32, why Cause) bool {
 	if slices.Equal(now, one.want) {
 		return false
 	}
+	was := p.counts(one)
 	if !one.stale() {
 		one.since = p.now
 	}
 	one.want = slices.Clone(now)
+	p.behind += p.counts(one) - was
 	p.tally.change(index, why, p.now)
 	return true
+}
+
+// counts is 1 for a code that is behind.
+func (p *play) counts(one *code) int {
+	if one.stage != waiting && one.stale() {
+		return 1
+	}
+	return 0
 }
 
 // arrive is an event of a code that a refresher gets. While the code waits it
@@ -236,6 +249,7 @@ func (p *play) arrive(at int32) {
 	}
 	if until := one.lastPush + one.Interval; one.Interval > 0 && one.everPushed && until > p.now {
 		one.stage = waiting
+		p.behind--
 		heap.Push(&p.lanes, wait{until: until, code: at, parked: until-p.now > p.in.ParkAfter})
 		return
 	}
@@ -245,7 +259,8 @@ func (p *play) arrive(at int32) {
 // openLane ends a wait for the lane. A parked code comes by way of the keeper.
 func (p *play) openLane(w wait) {
 	one := &p.codes[w.code]
-	one.stage = resting
+	one.stage, one.opened = resting, p.now
+	p.behind += p.counts(one)
 	switch {
 	case w.parked && !one.due:
 		one.due = true
@@ -257,7 +272,7 @@ func (p *play) openLane(w wait) {
 
 func (p *play) lineUp(at int32) {
 	one := &p.codes[at]
-	one.stage, one.lined = lining, p.now
+	one.stage = lining
 	l := &p.lines[others]
 	if one.removes() {
 		l = &p.lines[removals]
@@ -282,7 +297,11 @@ func (p *play) serve() (throttled bool) {
 			l.drop()
 			continue
 		}
-		switch p.till.pay(one.removes()) {
+		pay := p.till.other
+		if one.removes() {
+			pay = p.till.removal
+		}
+		switch pay() {
 		case crowded:
 			return throttled
 		case throttle:
@@ -316,8 +335,9 @@ func (l *line) drop() { l.codes, l.order = l.codes[1:], l.order[1:] }
 func (p *play) push(one *code) {
 	one.stage = resting
 	one.pushed = one.want
+	p.behind--
 	one.lastPush, one.everPushed = p.now, true
-	p.tally.push(p.now, p.now-one.since+p.in.PushTime, one.lined)
+	p.tally.push(p.now, p.now-one.since+p.in.PushTime, max(one.since, one.opened))
 }
 
 // wait is a code that waits for its lane.

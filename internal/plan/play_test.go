@@ -99,7 +99,7 @@ func TestTheEdgeOfAShiftTakesCodesOverRate(t *testing.T) {
 
 func TestAStormBeyondTheBurstSaturates(t *testing.T) {
 	in := input(100, 20_000, 10)
-	in.Releasing.Burst = 100_000 // all at once
+	in.Burst = 100_000 // all at once
 	in.InFlight = 1000
 	in.Company.People = append(in.Company.People, plan.Person{ID: "stays", Presence: roster.Online})
 	for i := range in.Company.Codes {

@@ -94,11 +94,12 @@ func (r *release) request(person int32, codes []int32) {
 	r.untaken = append(r.untaken, job)
 }
 
-func (r *release) idle() bool {
+// behind reports that there is something left to release.
+func (r *release) behind() bool {
 	if len(r.untaken) > 0 || len(r.keeper.jobs) > 0 || len(r.due) > 0 {
-		return false
+		return true
 	}
-	return !slices.ContainsFunc(r.ingresses, func(one releaser) bool { return len(one.jobs) > 0 })
+	return slices.ContainsFunc(r.ingresses, func(one releaser) bool { return len(one.jobs) > 0 })
 }
 
 // step lets all of them release.

@@ -1,5 +1,6 @@
-// Package operator holds what an operator is promised against the real servers:
-// that an explanation is there in a moment however many codes there are, and
-// that the trail which it rests on costs the refreshers next to nothing. It
-// holds tests only.
+// Package operator proves what an operator is told, on the real parts: what an
+// explanation costs with as many codes as there will be, what the trail that it
+// rests on takes from a refresher, and that a day comes as rollcall plan said.
+//
+// It refuses to own what is explained and how a day is worked out.
 package operator
