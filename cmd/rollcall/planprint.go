@@ -186,7 +186,7 @@ func (p planned) advice() string {
 	case o.Freshness.Max <= tolerable:
 		return fmt.Sprintf("Nothing to do: the quota is enough; lists are late by %s at most.", shortTime(o.Freshness.Max))
 	}
-	return fmt.Sprintf("The quota is short for %s; lists are late by up to %s. %s", shortTime(o.Saturation.Whole), shortTime(o.Freshness.Max), p.best())
+	return fmt.Sprintf("The quota is short for %s; lists are late by up to %s.\n%s", shortTime(o.Saturation.Whole), shortTime(o.Freshness.Max), p.best())
 }
 
 // tolerable is how late lists may be without anything to be done.

@@ -38,6 +38,8 @@ type Refreshing struct {
 const (
 	minLength = time.Second
 	maxLength = 7 * 24 * time.Hour
+	// maxChanges is how often a person may come or go by hand.
+	maxChanges = 1000
 )
 
 // Validate names everything that makes no sense.
@@ -56,7 +58,8 @@ func (in *Input) Validate() error {
 		check(p.Share >= 0 && p.At >= 0 && p.At < c.Length && p.Over > 0, "a peak of %.0f %% at %v; want it within the %v planned", 100*p.Share, p.At, c.Length)
 	}
 	check(peaks <= 1+1e-9, "the peaks are %.0f %% of the additions; want 100 %% at most", 100*peaks)
-	check(c.ChangesEach >= 0 && c.ChangesEach <= 1000, "%v changes of presence a day each; want 0 to 1000", c.ChangesEach)
+	each := c.ChangesEach * c.Length.Hours() / 24
+	check(each >= 0 && each <= maxChanges, "%.0f changes of presence each; want 0 to %d", each, maxChanges)
 	for _, change := range c.Changes {
 		check(change.At >= 0 && change.At <= c.Length, "a change at %v; want it within the %v planned", change.At, c.Length)
 		for _, person := range slices.Concat(change.Who, change.But) {

@@ -81,9 +81,8 @@ func (r *release) request(person int32, codes []int32) {
 		job.next = 0
 		return
 	}
-	if slices.ContainsFunc(r.untaken, func(job *fanOut) bool { return job.person == person }) {
-		return
-	}
+	// One that nobody works on is as good as a new one: the latest.
+	r.untaken = slices.DeleteFunc(r.untaken, func(job *fanOut) bool { return job.person == person })
 	at := &r.ingresses[r.asked%len(r.ingresses)]
 	r.asked++
 	job := &fanOut{person: person, codes: codes}

@@ -77,6 +77,7 @@ type planHouse struct {
 	mu     sync.Mutex
 	pushes []time.Time // that WeCom took
 	other  int         // that it refused
+	quiet time.Time
 }
 
 func newPlanHouse(t *testing.T) *planHouse {
@@ -331,6 +332,7 @@ func (h *planHouse) compare(c campaign) {
 	begun := time.Now()
 	c.happens()
 	quiet := time.Now()
+	h.quiet = quiet
 	await.Until(h, 3*time.Minute, 200*time.Millisecond, "everything is pushed", func() bool {
 		_, last := h.since(begun)
 		return time.Since(last) > 2*time.Second && time.Since(quiet) > 2*time.Second && h.idle()
@@ -346,6 +348,7 @@ func (h *planHouse) compare(c campaign) {
 		want.Pushes, pushes, float64(want.Pushes)/float64(pushes),
 		want.Last, last.Sub(begun).Seconds(), want.Last/last.Sub(begun).Seconds(),
 		want.Drain, drain, want.Drain/drain, want.Quiet, quiet.Sub(begun).Seconds())
+	h.debug(begun)
 	within := func(what string, planned, measured float64) {
 		if ratio := planned / measured; ratio < 0.9 || ratio > 1.1 {
 			h.Errorf("%s: planned %.1f, measured %.1f; want it within a tenth", what, planned, measured)
@@ -355,6 +358,36 @@ func (h *planHouse) compare(c campaign) {
 	within("drain", want.Drain, drain)
 	if h.other > 0 {
 		h.Errorf("WeCom refused %d calls", h.other)
+	}
+}
+
+func (h *planHouse) debug(begun time.Time) {
+	jobs, err := h.db.FanOuts().List(h.Context(), planTenant, "", 1000)
+	h.must(err)
+	for _, j := range jobs {
+		h.Logf("%s e%d %s req %.1f start %.1f fin %.1f total %d token %d", j.ID, j.Epoch, j.Claim.Owner, j.Requested.Sub(begun).Seconds(), j.Started.Sub(begun).Seconds(), j.Finished.Sub(begun).Seconds(), j.Total, j.Claim.Token)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	per := make([]int, 100)
+	for _, at := range h.pushes {
+		if at.After(begun) {
+			per[min(99, int(at.Sub(begun).Seconds()))]++
+		}
+	}
+	h.Logf("pushes per second %v", per)
+	shown := 0
+	for e := range h.sim.Ledger().All() {
+		if e.API == "update_contact_way" && e.Applied.After(h.quiet.Add(time.Second)) && shown < 400 {
+			shown++
+			code := strings.TrimPrefix(e.ConfigID, "cfg-")
+			trail, _ := h.db.Trails().Of(h.Context(), push.Ref{Tenant: planTenant, Code: code})
+			if shown%25 == 1 {
+				h.Logf("%.1f %s %v trail %+v", e.Applied.Sub(begun).Seconds(), code, e.Members, trail)
+			} else {
+				h.Logf("%.1f %s %v", e.Applied.Sub(begun).Seconds(), code, e.Members)
+			}
+		}
 	}
 }
 

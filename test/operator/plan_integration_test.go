@@ -34,15 +34,15 @@ func codesOf(codes, seats int, staff []roster.Staff) []roster.Code {
 	return out
 }
 
-// A quota storm: twenty people of 120 codes each reach the company's ceiling
-// within the same quarter of a minute.
+// A quota storm: most of 24 people, of 120 codes each, reach the company's ceiling
+// within a few seconds.
 func TestPlanOfAQuotaStorm(t *testing.T) {
 	h := newPlanHouse(t)
-	staff := workers(20)
-	h.open(roster.Tenant{ID: planTenant, DailyTotal: 6}, staff, codesOf(400, 6, staff))
-	const customers, over = 160, 15 * time.Second
+	staff := workers(24)
+	h.open(roster.Tenant{ID: planTenant, DailyTotal: 6}, staff, codesOf(480, 6, staff))
+	const customers, over = 125, 6 * time.Second
 	h.compare(campaign{
-		announced: []string{"--for", "15s", "--additions", fmt.Sprintf("%d/%v", customers, over)},
+		announced: []string{"--for", over.String(), "--additions", fmt.Sprintf("%d/%v", customers, over)},
 		happens:   func() { h.scan(customers, over) },
 	})
 }
@@ -90,7 +90,7 @@ func TestPlanOfAnEvenDay(t *testing.T) {
 		}
 	}
 	h.open(roster.Tenant{ID: planTenant}, staff, codes)
-	const customers, over, each = 300, 30 * time.Second, 3
+	const customers, over, each = 300, 30 * time.Second, 4
 	h.compare(campaign{
 		announced: []string{"--for", over.String(), "--additions", fmt.Sprintf("%d/%v", customers, over), "--presence", fmt.Sprintf("%d/%v", each, over)},
 		happens: func() {
