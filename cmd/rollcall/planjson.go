@@ -20,7 +20,7 @@ type shownPlan struct {
 type shownRemedy struct {
 	What   string  `json:"what"`
 	Pushes int     `json:"pushes"`
-	Drain  float64 `json:"saturated_longest_s"`
+	P95    float64 `json:"freshness_p95_s"`
 }
 
 // shownOutcome has times in seconds since the start.
@@ -36,6 +36,8 @@ type shownOutcome struct {
 	Changes        int                `json:"changes"`
 	ByCause        map[plan.Cause]int `json:"changes_by_cause"`
 	Pushes         int                `json:"pushes"`
+	Least          int                `json:"pushes_least"`
+	Most           int                `json:"pushes_most"`
 	Throttled      int                `json:"pushes_throttled"`
 	Hours          []shownHour        `json:"hours"` // each a 24th of the length
 	Window         shownWindow        `json:"busiest_window"`
@@ -87,7 +89,7 @@ func (p planned) json() shownPlan {
 		s.Other = &other
 	}
 	for _, r := range p.remedies {
-		s.Remedies = append(s.Remedies, shownRemedy{r.What, r.Outcome.Pushes, r.Outcome.Saturation.Longest.Seconds()})
+		s.Remedies = append(s.Remedies, shownRemedy{r.What, r.Outcome.Pushes, r.Outcome.Freshness.P95.Seconds()})
 	}
 	return s
 }
@@ -95,7 +97,7 @@ func (p planned) json() shownPlan {
 func outcomeJSON(o plan.Outcome) shownOutcome {
 	s := shownOutcome{
 		Codes: o.Codes, People: o.People, Places: o.Seats, Rate: o.Rate, Additions: o.Additions, Lost: o.Lost, AtCeiling: o.Ceilings,
-		Events: o.Events, Changes: o.Changes, ByCause: o.ByCause, Pushes: o.Pushes, Throttled: o.Throttled,
+		Events: o.Events, Changes: o.Changes, ByCause: o.ByCause, Pushes: o.Pushes, Least: o.Least, Most: o.Most, Throttled: o.Throttled,
 		Window:    shownWindow{o.Busiest.Pushes, o.Busiest.Of, o.Busiest.At.Seconds()},
 		Saturated: saturationJSON(o.Saturation), QuietSeconds: o.Quiet.Seconds(), LastSeconds: o.LastPush.Seconds(), DrainSeconds: o.Drain().Seconds(),
 		Endless:      o.Endless,

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +49,9 @@ func (p planned) figures() string {
 		t.AppendRow(cells)
 	}
 	row("additions", func(o plan.Outcome) string { return fmt.Sprint(o.Additions) })
+	if p.present.Lost > 0 || (p.other != nil && p.other.Lost > 0) {
+		row("customers who find nobody", func(o plan.Outcome) string { return fmt.Sprint(o.Lost) })
+	}
 	row("people at the company's ceiling", func(o plan.Outcome) string { return fmt.Sprint(o.Ceilings) })
 	row("events", func(o plan.Outcome) string { return fmt.Sprint(o.Events) })
 	row("lists that change", func(o plan.Outcome) string { return fmt.Sprint(o.Changes) })
@@ -60,7 +61,7 @@ func (p planned) figures() string {
 		}
 	}
 	row("changes that merge with others", func(o plan.Outcome) string { return fmt.Sprint(o.Merged()) })
-	row("pushes", func(o plan.Outcome) string { return fmt.Sprint(o.Pushes) })
+	row("pushes", pushesText)
 	row("busiest window of WeCom's", func(o plan.Outcome) string {
 		return fmt.Sprintf("%d of %d (%.1f %%) at %s", o.Busiest.Pushes, o.Busiest.Of, 100*o.Busiest.Share(), p.clock(o.Busiest.At))
 	})
@@ -77,6 +78,14 @@ func (p planned) figures() string {
 var causeWords = map[plan.Cause]string{
 	plan.Ceiling: "a code's ceilings", plan.CompanyCeiling: "the company's ceiling", plan.Presence: "presence",
 	plan.Shift: "shifts", plan.NewDay: "midnight",
+}
+
+// pushesText has the spread where chance makes one.
+func pushesText(o plan.Outcome) string {
+	if o.Least == o.Most {
+		return fmt.Sprint(o.Pushes)
+	}
+	return fmt.Sprintf("%d (%d to %d)", o.Pushes, o.Least, o.Most)
 }
 
 func (p planned) saturationText(o plan.Outcome) string {
@@ -197,15 +206,10 @@ func (p planned) best() string {
 	if len(p.remedies) == 0 {
 		return "Nothing that is known here helps, and a tenant's quota cannot be bought: spread what happens at once."
 	}
-	best := slices.MinFunc(p.remedies, func(a, b plan.Remedy) int {
-		return cmp.Or(cmp.Compare(a.Outcome.Saturation.Longest, b.Outcome.Saturation.Longest), cmp.Compare(a.Outcome.Throttled, b.Outcome.Throttled))
-	})
+	best := p.remedies[0]
 	o := best.Outcome
-	if o.Saturation.Whole == 0 {
-		return fmt.Sprintf("What helps: %s; then the quota is enough.", best.What)
-	}
-	return fmt.Sprintf("What helps most: %s; then %d pushes are late, not %d, and the longest shortage is %s.",
-		best.What, o.Throttled, p.present.Throttled, shortTime(o.Saturation.Longest))
+	return fmt.Sprintf("What helps most: %s. Then 95 %% of lists are late by %s at most, not %s; %d pushes, not %d.",
+		best.What, shortTime(o.Freshness.P95), shortTime(p.present.Freshness.P95), o.Pushes, p.present.Pushes)
 }
 
 // print shows what all tenants come to.

@@ -36,8 +36,10 @@ type Code struct {
 	LastPush     time.Time     // zero: never
 	Seats        []Seat        // each person once
 	Reserves     [][]int32     // who stands in when no member is left: backups, then the tenant's fallback
-	// PerDay is how many additions the code had a day, of late.
+	// PerDay is how many additions the code had a day, of late. A Fresh code has no
+	// past: of what is announced it gets as much as the others have on average.
 	PerDay float64
+	Fresh  bool
 }
 
 // Seat is a member's place on a code. A limit of 0 is none, or switched off.

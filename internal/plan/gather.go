@@ -30,6 +30,9 @@ type Facts interface {
 	CodesAfter(ctx context.Context, tenant, after string, limit int) ([]CodeFacts, error)
 }
 
+// past is how long additions are kept by day.
+const past = 7 * 24 * time.Hour
+
 // pageSize is how many documents are read at once.
 const pageSize = 500
 
@@ -119,6 +122,7 @@ func (g *gathering) code(f *CodeFacts) Code {
 		ID: f.Code.ID, Rotates: f.Code.Family.Rotates(), OfflineCheck: f.Code.Switches.OfflineCheck,
 		Interval: lane.Interval, LastPush: f.LastPush, PerDay: perDay(&f.Counters, g.Day),
 	}
+	code.Fresh = code.PerDay == 0 && f.Code.CreatedAt.After(g.now.Add(-past))
 	seated := map[string]bool{}
 	for i := range f.Code.Members {
 		m := &f.Code.Members[i]

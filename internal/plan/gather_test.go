@@ -72,6 +72,7 @@ func TestGather(t *testing.T) {
 			},
 			{Code: roster.Code{ID: "b", ConfigID: "w", Deleted: true}},
 			{Code: roster.Code{ID: "c"}}, // has no contact way
+			{Code: roster.Code{ID: "d", ConfigID: "w", CreatedAt: now.Add(-time.Minute)}},
 		},
 	}
 	rules := roster.LaneRules{FastFor: time.Hour, SlowInterval: 10 * time.Minute}
@@ -82,7 +83,7 @@ func TestGather(t *testing.T) {
 		Codes: []plan.Code{{
 			ID: "a", Rotates: true, OfflineCheck: true, Interval: 10 * time.Minute, LastPush: now.Add(-time.Hour), PerDay: 3.5,
 			Seats: []plan.Seat{{Person: 0, DailyLimit: 5, Added: 40, Today: 3}, {Person: 2, DailyLimit: 2}}, Reserves: [][]int32{{1}, {2}},
-		}},
+		}, {ID: "d", Fresh: true, Reserves: [][]int32{nil}}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(plan.Company{}, "Zone")); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)

@@ -15,6 +15,7 @@ type Input struct {
 	Releasing
 	Refreshing
 	SlowInterval time.Duration // of codes that a what-if puts in the slow lane
+	Stagger      time.Duration // by up to so much each person's shifts begin and end later
 }
 
 // Releasing is how fan-outs and the keeper give codes to the refreshers. Each

@@ -81,13 +81,27 @@ func newCast(in *Input) *cast {
 	return c
 }
 
-// settle makes every list what the facts ask for: the play begins at rest.
+// settle makes every list what the facts ask for: the play begins at rest. A code
+// with nobody left has its last list; all its members were on it at some time.
 func (c *cast) settle() {
 	for i := range c.codes {
 		one := &c.codes[i]
 		one.want = slices.Clone(c.list(one))
+		if len(one.want) == 0 {
+			one.want = c.unbarred(one)
+		}
 		one.pushed = one.want
 	}
+}
+
+func (c *cast) unbarred(one *code) []int32 {
+	var out []int32
+	for i := range one.seats {
+		if person := one.seats[i].Person; !c.people[person].Barred {
+			out = append(out, person)
+		}
+	}
+	return out
 }
 
 // allowed reports whether the company's rules and his duty leave a person on a

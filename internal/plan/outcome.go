@@ -45,6 +45,8 @@ type Outcome struct {
 	Changes   int // times that the facts ask for another list of a code
 	ByCause   map[Cause]int
 	Pushes    int // calls to WeCom
+	Least     int // pushes with the luckiest shuffle of the additions
+	Most      int // and with the unluckiest
 	Throttled int // pushes that had to wait for the quota
 
 	Hours      []Hour // each a 24th of the Length; what comes later is in the last

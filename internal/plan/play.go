@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"container/heap"
 	"math/rand/v2"
 	"slices"
@@ -14,9 +15,14 @@ const steps = 8640
 // endless is how many Lengths a drain is followed for.
 const endless = 20
 
-// shuffle deals the additions: always the same, so that twice as many begin with
-// the same ones.
-const shuffle = 2027
+// Additions are dealt from shuffles that are always the same, so that twice as many
+// begin with the same ones. Who reaches a ceiling is chance, where people are few:
+// the day is played with each shuffle, and the one in the middle is told. With many
+// codes chance evens out.
+const (
+	shuffles  = 5
+	manyCodes = 20_000
+)
 
 // play is one day under way.
 type play struct {
@@ -54,15 +60,26 @@ func Play(in Input) (Outcome, error) {
 	if err := in.Validate(); err != nil {
 		return Outcome{}, err
 	}
-	p := newPlay(&in)
-	for p.goesOn() {
-		p.tick()
-		p.now += p.step
+	deals := shuffles
+	if in.Campaign.additions(&in.Company) == 0 || len(in.Company.Codes) > manyCodes {
+		deals = 1
 	}
-	return p.tally.outcome(p), nil
+	outcomes := make([]Outcome, deals)
+	for deal := range outcomes {
+		p := newPlay(&in, uint64(deal))
+		for p.goesOn() {
+			p.tick()
+			p.now += p.step
+		}
+		outcomes[deal] = p.tally.outcome(p)
+	}
+	slices.SortStableFunc(outcomes, func(a, b Outcome) int { return cmp.Compare(a.Pushes, b.Pushes) })
+	middle := outcomes[deals/2]
+	middle.Least, middle.Most = outcomes[0].Pushes, outcomes[deals-1].Pushes
+	return middle, nil
 }
 
-func newPlay(in *Input) *play {
+func newPlay(in *Input, shuffle uint64) *play {
 	c := newCast(in)
 	p := &play{cast: c, in: in, step: max(time.Millisecond, in.Campaign.Length/steps)}
 	p.turns = timetable(in, c)
@@ -70,7 +87,7 @@ func newPlay(in *Input) *play {
 	rate, _ := in.Budget.Rates()
 	p.release = newRelease(in.Releasing, rate)
 	p.till = newTill(in.Budget, in.Refreshing)
-	p.deal = rand.New(rand.NewPCG(shuffle, 0))
+	p.deal = rand.New(rand.NewPCG(2027, shuffle))
 	p.total = in.Campaign.additions(&in.Company)
 	p.weights = weightsOf(c.codes)
 	p.tally = newTally(in, len(c.people))
@@ -79,15 +96,25 @@ func newPlay(in *Input) *play {
 
 // weightsOf are cumulative: as the codes were scanned of late, or evenly.
 func weightsOf(codes []code) []float64 {
+	past, old := 0.0, 0
+	for i := range codes {
+		if !codes[i].Fresh {
+			past += codes[i].PerDay
+			old++
+		}
+	}
+	fresh := past / float64(max(old, 1))
 	out, sum := make([]float64, len(codes)), 0.0
 	for i := range codes {
-		sum += codes[i].PerDay
-		out[i] = sum
-	}
-	if sum == 0 {
-		for i := range out {
-			out[i] = float64(i + 1)
+		switch {
+		case past == 0:
+			sum++
+		case codes[i].Fresh:
+			sum += fresh
+		default:
+			sum += codes[i].PerDay
 		}
+		out[i] = sum
 	}
 	return out
 }

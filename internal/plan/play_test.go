@@ -131,6 +131,25 @@ func TestMidnightBringsThemBack(t *testing.T) {
 	}
 }
 
+// The codes of a campaign are new: they get as much as the others have on average.
+func TestFreshCodesGetCustomers(t *testing.T) {
+	in := input(20, 20, 1)
+	for i := range in.Company.Codes {
+		in.Company.Codes[i].Seats[0].DailyLimit = 1
+		in.Company.Codes[i].Fresh, in.Company.Codes[i].PerDay = i >= 10, 5*float64(i%2)
+	}
+	in.Campaign.Additions = 400
+	if out := play(t, in); out.ByCause[plan.Ceiling] != 0 || out.Costs != nil {
+		t.Errorf("%v: the only member of a code was taken off it", out.ByCause)
+	}
+	for i := range in.Company.Codes {
+		in.Company.Codes[i].Reserves = [][]int32{{int32((i + 1) % 20)}}
+	}
+	if out := play(t, in); out.ByCause[plan.Ceiling] != 15 {
+		t.Errorf("%v; want those of the five codes that had customers and of the ten fresh ones", out.ByCause)
+	}
+}
+
 func TestTheSlowLaneMerges(t *testing.T) {
 	fast := input(20, 50, 10)
 	fast.Campaign.ChangesEach = 40
@@ -151,7 +170,7 @@ func TestTheSlowLaneMerges(t *testing.T) {
 
 // What holds whatever the company and the day are.
 func TestProperties(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(25) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
 		in := input(5+rnd.IntN(60), 20+rnd.IntN(500), 1+rnd.IntN(5))
 		in.Company.DailyTotal = rnd.IntN(8)

@@ -58,6 +58,12 @@ func announced(in *Input, c *cast) []turn {
 // golden spreads people's own times evenly, whatever their number.
 const golden = 0.6180339887498949
 
+// phase is a person's place between 0 and 1.
+func phase(person int) float64 {
+	_, part := math.Modf(float64(person+1) * golden)
+	return part
+}
+
 // byHand are everybody's own changes of presence: going, coming, going.
 func byHand(in *Input, c *cast) []turn {
 	each := in.Campaign.ChangesEach * in.Campaign.Length.Hours() / 24
@@ -66,12 +72,11 @@ func byHand(in *Input, c *cast) []turn {
 	}
 	var turns []turn
 	for i := range c.people {
-		_, phase := math.Modf(float64(i+1) * golden)
 		to := roster.OfflineNow
 		if c.people[i].presence == roster.OfflineNow {
 			to = roster.Online
 		}
-		for k := phase; k < each; k++ {
+		for k := phase(i); k < each; k++ {
 			at := time.Duration(k / each * float64(in.Campaign.Length))
 			turns = append(turns, turn{at: at, kind: Presence, person: int32(i), to: to})
 			to = other(to)
@@ -90,8 +95,9 @@ func other(p roster.Presence) roster.Presence {
 // shifts are the edges of a schedule within the campaign, and whether its person
 // is on duty at the start.
 func shifts(s *roster.Schedule, in *Input, person int32) (on bool, edges []turn) {
-	spans := spansOf(s, in)
-	for _, span := range spans {
+	later := time.Duration(phase(int(person)) * float64(in.Stagger))
+	for _, span := range spansOf(s, in) {
+		span[0], span[1] = span[0]+later, span[1]+later
 		on = on || (span[0] <= 0 && span[1] > 0)
 		for i, at := range span {
 			if at > 0 && at <= in.Campaign.Length {

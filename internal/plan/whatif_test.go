@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rollcall-dev/rollcall/internal/plan"
+	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
 func applied(t *testing.T, text string, in plan.Input) plan.Input {
@@ -60,10 +61,33 @@ func TestRemediesHelp(t *testing.T) {
 		t.Fatalf("%d remedies, %v", len(remedies), err)
 	}
 	for _, r := range remedies {
-		if r.Outcome.Saturation.Longest >= present.Saturation.Longest && r.Outcome.Throttled >= present.Throttled {
-			t.Errorf("%s: %+v; as it is %+v", r.What, r.Outcome.Saturation, present.Saturation)
+		if r.Outcome.Freshness.P95 >= present.Freshness.P95 {
+			t.Errorf("%s: %+v; as it is %+v", r.What, r.Outcome.Freshness, present.Freshness)
 		}
 	}
+}
+
+func TestShiftsSpreadOutHelp(t *testing.T) {
+	in := input(100, 10_000, 10)
+	for i := range in.Company.People {
+		p := &in.Company.People[i]
+		p.Presence, p.Schedule = roster.PresenceUnset, &roster.Schedule{}
+		for day := range p.Schedule.Weekly {
+			p.Schedule.Weekly[day] = []roster.Shift{{From: 9*60 + i%2*60, To: 18 * 60}}
+		}
+	}
+	in.Campaign.Additions = 500
+	present := play(t, in)
+	remedies, err := plan.Remedies(in, present)
+	if err != nil || present.Lost > 0 {
+		t.Fatalf("%v; %d customers found nobody, at night they meet the last list", err, present.Lost)
+	}
+	for _, r := range remedies {
+		if r.What == "shifts spread over an hour" && r.Outcome.Freshness.P95 < time.Minute {
+			return
+		}
+	}
+	t.Errorf("%+v", remedies)
 }
 
 func TestInputsThatMakeNoSense(t *testing.T) {

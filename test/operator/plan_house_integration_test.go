@@ -77,7 +77,6 @@ type planHouse struct {
 	mu     sync.Mutex
 	pushes []time.Time // that WeCom took
 	other  int         // that it refused
-	quiet time.Time
 }
 
 func newPlanHouse(t *testing.T) *planHouse {
@@ -307,12 +306,15 @@ func (h *planHouse) setPresence(staff string, to roster.Presence) {
 	}
 }
 
-// scan lets so many customers come, evenly over a time, and waits for the last.
-func (h *planHouse) scan(customers int, over time.Duration) {
+// scan lets so many customers come to codes, evenly over a time, and waits for the
+// last.
+func (h *planHouse) scan(customers int, over time.Duration, codes []roster.Code) {
 	h.Helper()
-	stream, err := h.sim.StartScans(h.Context(), wecomsim.Scans{
-		Corps: []string{planCorp}, Rate: float64(customers) / over.Seconds(), Count: customers, Seed: 7,
-	})
+	scans := wecomsim.Scans{Rate: float64(customers) / over.Seconds(), Count: customers, Seed: 7}
+	for _, code := range codes {
+		scans.Codes = append(scans.Codes, wecomsim.ScanCode{Corp: planCorp, ConfigID: code.ConfigID})
+	}
+	stream, err := h.sim.StartScans(h.Context(), scans)
 	h.must(err)
 	<-stream.Done()
 }
@@ -332,7 +334,6 @@ func (h *planHouse) compare(c campaign) {
 	begun := time.Now()
 	c.happens()
 	quiet := time.Now()
-	h.quiet = quiet
 	await.Until(h, 3*time.Minute, 200*time.Millisecond, "everything is pushed", func() bool {
 		_, last := h.since(begun)
 		return time.Since(last) > 2*time.Second && time.Since(quiet) > 2*time.Second && h.idle()
@@ -376,19 +377,6 @@ func (h *planHouse) debug(begun time.Time) {
 		}
 	}
 	h.Logf("pushes per second %v", per)
-	shown := 0
-	for e := range h.sim.Ledger().All() {
-		if e.API == "update_contact_way" && e.Applied.After(h.quiet.Add(time.Second)) && shown < 400 {
-			shown++
-			code := strings.TrimPrefix(e.ConfigID, "cfg-")
-			trail, _ := h.db.Trails().Of(h.Context(), push.Ref{Tenant: planTenant, Code: code})
-			if shown%25 == 1 {
-				h.Logf("%.1f %s %v trail %+v", e.Applied.Sub(begun).Seconds(), code, e.Members, trail)
-			} else {
-				h.Logf("%.1f %s %v", e.Applied.Sub(begun).Seconds(), code, e.Members)
-			}
-		}
-	}
 }
 
 func (h *planHouse) must(err error) {

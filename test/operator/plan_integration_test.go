@@ -5,9 +5,12 @@ package operator_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
+	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
 
@@ -34,16 +37,28 @@ func codesOf(codes, seats int, staff []roster.Staff) []roster.Code {
 	return out
 }
 
-// A quota storm: most of 24 people, of 120 codes each, reach the company's ceiling
-// within a few seconds.
+// A quota storm: half of the people are on the campaign's codes, which alone are
+// scanned, as they were yesterday. They reach the company's ceiling within a few
+// seconds, and leave 120 codes each.
 func TestPlanOfAQuotaStorm(t *testing.T) {
 	h := newPlanHouse(t)
-	staff := workers(24)
-	h.open(roster.Tenant{ID: planTenant, DailyTotal: 6}, staff, codesOf(480, 6, staff))
-	const customers, over = 125, 6 * time.Second
+	staff := workers(36)
+	codes := slices.Concat(codesOf(720, 6, staff), codesOf(20, 6, staff[:18]))
+	ads := codes[720:]
+	for i := range codes {
+		codes[i].ID = fmt.Sprintf("c%04d", i)
+		codes[i].CreatedAt = codes[i].CreatedAt.AddDate(0, -1, 0) // not new: nobody scans the others
+	}
+	h.open(roster.Tenant{ID: planTenant, DailyTotal: 6}, staff, codes)
+	yesterday := roster.DayOf(time.Now().AddDate(0, 0, -1), time.FixedZone("", 8*60*60))
+	for _, code := range ads {
+		ref := push.Ref{Tenant: planTenant, Code: code.ID}
+		h.must(h.db.Facts().CountAddition(t.Context(), mongostore.Addition{Ref: ref, Staff: code.Members[0].Staff, Day: yesterday}))
+	}
+	const customers, over = 220, 8 * time.Second
 	h.compare(campaign{
 		announced: []string{"--for", over.String(), "--additions", fmt.Sprintf("%d/%v", customers, over)},
-		happens:   func() { h.scan(customers, over) },
+		happens:   func() { h.scan(customers, over, ads) },
 	})
 }
 
@@ -96,7 +111,7 @@ func TestPlanOfAnEvenDay(t *testing.T) {
 		happens: func() {
 			done := make(chan struct{})
 			go func() { defer close(done); h.comeAndGo(staff, each, over) }()
-			h.scan(customers, over)
+			h.scan(customers, over, codes)
 			<-done
 		},
 	})
