@@ -48,7 +48,7 @@ func aDay(codes int, o planOrder) (plan.Input, planOrder, error) {
 }
 
 func TestPlanOnOneScreen(t *testing.T) {
-	in, o, err := aDay(20_000, planOrder{additions: "2000/day", peaks: []string{"30%@20:00"}, changes: []string{"-s00:off@18:00", "on@18:30"}, whatIf: "additions=x3,slow=50%"})
+	in, o, err := aDay(6000, planOrder{additions: "2000/day", peaks: []string{"30%@20:00"}, changes: []string{"-s00:off@18:00", "on@18:30"}, whatIf: "additions=x3,slow=50%"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,9 +60,9 @@ func TestPlanOnOneScreen(t *testing.T) {
 	if err := answer.print(&out); err != nil {
 		t.Fatal(err)
 	}
-	wantLines(t, out.String(), "acme, 24h0m from 2026-12-01 00:00 UTC: 20000 codes, 100 people on 200000 places",
+	wantLines(t, out.String(), "acme, 24h0m from 2026-12-01 00:00 UTC: 6000 codes, 100 people on 60000 places",
 		"WeCom's quota leaves 39.5 calls a second after a burst of 7500", "additions=x3,slow=50%", "2000", "6000",
-		"presence", "the company's ceiling", "drains in", "at 18:", "│", "What costs most:\n  s", "(he is on 2000)", "The quota is short for", "What helps most:")
+		"presence", "the company's ceiling", "drains in", "at 18:", "│", "What costs most:\n  s", "(he is on 600)", "The quota is short for", "; lists are late by up to")
 	if lines := strings.Count(out.String(), "\n"); lines > 30 {
 		t.Errorf("%d lines are more than a screen:\n%s", lines, out.String())
 	}
@@ -94,6 +94,19 @@ func TestPlanOfACalmDaySaysSo(t *testing.T) {
 		}
 		wantLines(t, out.String(), want)
 	}
+}
+
+func TestPlanNamesWhatHelpsMost(t *testing.T) {
+	late := func(p95 time.Duration, pushes int) plan.Outcome {
+		return plan.Outcome{Pushes: pushes, Saturation: plan.Saturation{Whole: time.Hour}, Freshness: plan.Freshness{P95: p95, Max: 2 * p95}}
+	}
+	p := planned{present: late(8*time.Minute, 1000), remedies: []plan.Remedy{{What: "slow=50%", Outcome: late(time.Minute, 700)}}}
+	want := "The quota is short for 1h0m; lists are late by up to 16m0s.\nWhat helps most: slow=50%. Then 95 % of lists are late by 1m0s at most, not 8m0s; 700 pushes, not 1000."
+	if got := p.advice(); got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+	p.present.Endless = true
+	wantLines(t, p.advice(), "More changes than the quota ever lets through")
 }
 
 func TestPlanAsJSON(t *testing.T) {

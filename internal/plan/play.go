@@ -221,7 +221,11 @@ func (p *play) customer(at int32, who float64) {
 	reached := p.addition(one, index)
 	p.tally.Additions++
 	p.tally.Quiet = p.now
-	p.touch(at, index, Ceiling)
+	why := Ceiling
+	if reached {
+		why = CompanyCeiling
+	}
+	p.touch(at, index, why)
 	p.arrive(at)
 	if reached {
 		p.tally.Ceilings++
