@@ -51,7 +51,7 @@ const (
 // WeCom's limits, scaled to runs of a minute: the tenant has 29 calls a second
 // after a burst of 200.
 const (
-	planMinute, planHour       = 6 * time.Second, time.Minute
+	planShort, planLong        = 6 * time.Second, time.Minute
 	planPerMinute, planPerHour = 600, 2000
 	planBurst                  = 200
 	planRefill                 = 7 * time.Second // from an empty bucket to a full one
@@ -89,7 +89,7 @@ func newPlanHouse(t *testing.T) *planHouse {
 	h.sim = wecomsim.New(wecomsim.Options{
 		Latency: wecomsim.Latency{P50: 120 * time.Millisecond, P99: 250 * time.Millisecond},
 		Limits: &limits.Config{Corp: []limits.Window{
-			{Calls: planPerMinute, Length: planMinute, Block: planMinute}, {Calls: planPerHour, Length: planHour, Block: planHour},
+			{Calls: planPerMinute, Length: planShort, Block: planShort}, {Calls: planPerHour, Length: planLong, Block: planLong},
 		}},
 		OnCall: h.note,
 	})
@@ -203,7 +203,7 @@ func (h *planHouse) launch() {
 		"ROLLCALL_PULSAR_TOPIC="+h.topic, "ROLLCALL_PULSAR_SUBSCRIPTION=rollcall", "ROLLCALL_PULSAR_DEAD_LETTER_TOPIC="+h.topic+"-dead",
 		"ROLLCALL_WECOM_BASE_URL="+wecom.URL, "ROLLCALL_SEAL_KEYS="+h.sealKeys,
 		"ROLLCALL_WECOM_TOKEN_KEY="+base64.StdEncoding.EncodeToString(key[:]),
-		"ROLLCALL_BUDGET_MINUTE="+planMinute.String(), "ROLLCALL_BUDGET_HOUR="+planHour.String(),
+		"ROLLCALL_BUDGET_MINUTE="+planShort.String(), "ROLLCALL_BUDGET_HOUR="+planLong.String(),
 		fmt.Sprint("ROLLCALL_BUDGET_TENANT_PER_MINUTE=", planPerMinute), fmt.Sprint("ROLLCALL_BUDGET_TENANT_PER_HOUR=", planPerHour),
 		fmt.Sprint("ROLLCALL_BUDGET_TENANT_BURST=", planBurst), "ROLLCALL_BUDGET_INSTANCES=2",
 		fmt.Sprint("ROLLCALL_BUDGET_IP_PER_MINUTE=", 10*planPerMinute), fmt.Sprint("ROLLCALL_BUDGET_IP_PER_HOUR=", 10*planPerHour),
@@ -252,11 +252,12 @@ func (h *planHouse) idle() bool {
 // planned is what the command says, in seconds since its start.
 type planned struct {
 	Pushes   int     `json:"pushes"`
+	Least    int     `json:"pushes_least"`
+	Most     int     `json:"pushes_most"`
 	Events   int     `json:"events"`
 	Changes  int     `json:"changes"`
 	AtLimit  int     `json:"people_at_company_ceiling"`
 	Last     float64 `json:"last_push_s"`
-	Quiet    float64 `json:"quiet_s"`
 	Drain    float64 `json:"drain_s"`
 	Saturate struct {
 		From    float64 `json:"from_s"`
@@ -340,16 +341,15 @@ func (h *planHouse) compare(c campaign) {
 	})
 	pushes, last := h.since(begun)
 	drain := last.Sub(quiet).Seconds()
-	h.Logf("planned: %d events, %d changes, %d people at the company's ceiling, quota used up at %.1f s for %.1f s, %d codes in line",
-		want.Events, want.Changes, want.AtLimit, want.Saturate.From, want.Saturate.Longest, want.Saturate.Peak)
+	h.Logf("planned: %d events, %d changes, %d to %d pushes, %d people at the company's ceiling, the quota short at %.1f s for %.1f s, %d codes waiting",
+		want.Events, want.Changes, want.Least, want.Most, want.AtLimit, want.Saturate.From, want.Saturate.Longest, want.Saturate.Peak)
+	ended := last.Sub(begun).Seconds()
 	h.Logf("            planned  measured  ratio\n"+
 		"pushes      %7d  %8d  %5.2f\n"+
 		"last push   %5.1f s  %6.1f s  %5.2f\n"+
-		"drain       %5.1f s  %6.1f s  %5.2f   (last addition or change planned at %.1f s, made at %.1f s)",
+		"drain       %5.1f s  %6.1f s  %5.2f",
 		want.Pushes, pushes, float64(want.Pushes)/float64(pushes),
-		want.Last, last.Sub(begun).Seconds(), want.Last/last.Sub(begun).Seconds(),
-		want.Drain, drain, want.Drain/drain, want.Quiet, quiet.Sub(begun).Seconds())
-	h.debug(begun)
+		want.Last, ended, want.Last/ended, want.Drain, drain, want.Drain/drain)
 	within := func(what string, planned, measured float64) {
 		if ratio := planned / measured; ratio < 0.9 || ratio > 1.1 {
 			h.Errorf("%s: planned %.1f, measured %.1f; want it within a tenth", what, planned, measured)
@@ -360,23 +360,6 @@ func (h *planHouse) compare(c campaign) {
 	if h.other > 0 {
 		h.Errorf("WeCom refused %d calls", h.other)
 	}
-}
-
-func (h *planHouse) debug(begun time.Time) {
-	jobs, err := h.db.FanOuts().List(h.Context(), planTenant, "", 1000)
-	h.must(err)
-	for _, j := range jobs {
-		h.Logf("%s e%d %s req %.1f start %.1f fin %.1f total %d token %d", j.ID, j.Epoch, j.Claim.Owner, j.Requested.Sub(begun).Seconds(), j.Started.Sub(begun).Seconds(), j.Finished.Sub(begun).Seconds(), j.Total, j.Claim.Token)
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	per := make([]int, 100)
-	for _, at := range h.pushes {
-		if at.After(begun) {
-			per[min(99, int(at.Sub(begun).Seconds()))]++
-		}
-	}
-	h.Logf("pushes per second %v", per)
 }
 
 func (h *planHouse) must(err error) {
