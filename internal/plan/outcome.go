@@ -174,9 +174,10 @@ func (t *tally) short(p *play) {
 	s, n := &t.Saturation, p.behind
 	switch {
 	case t.shortAt < 0:
-		s.From, t.spellFrom = p.now, p.now
+		s.From, t.spellFrom, s.Whole = p.now, p.now, p.step
 	case p.now-t.shortAt > t.pause():
 		t.spellFrom = p.now
+		s.Whole += p.step
 	default:
 		s.Whole += p.now - t.shortAt
 	}

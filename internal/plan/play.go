@@ -134,13 +134,13 @@ func (p *play) tick() {
 	p.till.fill(p.step)
 	p.turn()
 	p.add()
+	for len(p.lanes) > 0 && p.lanes[0].until <= p.now {
+		p.openLane(heap.Pop(&p.lanes).(wait))
+	}
 	p.release.step(p.now, p.step, p.arrive, func(at int32) {
 		p.codes[at].due = false
 		p.arrive(at)
 	})
-	for len(p.lanes) > 0 && p.lanes[0].until <= p.now {
-		p.openLane(heap.Pop(&p.lanes).(wait))
-	}
 	throttled := p.serve()
 	if p.behind > 0 && (throttled || p.release.behind()) {
 		p.tally.short(p)

@@ -131,6 +131,34 @@ func TestMidnightBringsThemBack(t *testing.T) {
 	}
 }
 
+// Who was at a ceiling on the day that was counted is back when the campaign's day
+// begins.
+func TestTheDayBeforeEndsAtTheStart(t *testing.T) {
+	in := input(10, 100, 2)
+	in.Company.Day = "20261130"
+	in.Company.People[3].Removed = true
+	in.Company.Codes[0].Seats[0].DailyLimit, in.Company.Codes[0].Seats[0].Today = 4, 4
+	out := play(t, in)
+	if out.ByCause[plan.NewDay] != 21 || out.Pushes != 21 || out.LastPush > time.Minute {
+		t.Errorf("%v, %d pushes by %v; want his twenty codes and the one of a place", out.ByCause, out.Pushes, out.LastPush)
+	}
+}
+
+// Each of three is drawn once a round: two additions take one off each, the third
+// brings all back.
+func TestARoundEnds(t *testing.T) {
+	in := input(3, 1, 3)
+	code := &in.Company.Codes[0]
+	code.Rotates = true
+	for i := range code.Seats {
+		code.Seats[i].RoundLimit = 1
+	}
+	in.Campaign.Additions = 9
+	if out := play(t, in); out.ByCause[plan.Ceiling] != 9 || out.Pushes != 9 {
+		t.Errorf("%v, %d pushes; want one an addition", out.ByCause, out.Pushes)
+	}
+}
+
 // The codes of a campaign are new: they get as much as the others have on average.
 func TestFreshCodesGetCustomers(t *testing.T) {
 	in := input(20, 20, 1)
@@ -165,6 +193,31 @@ func TestTheSlowLaneMerges(t *testing.T) {
 	}
 	if b.Freshness.P50 < time.Minute {
 		t.Errorf("freshness in the slow lane is %v", b.Freshness.P50)
+	}
+}
+
+// Merging cannot make it worse: who waits longer pushes less often.
+func TestWaitingNeverCostsPushes(t *testing.T) {
+	for seed := range uint64(25) {
+		rnd := rand.New(rand.NewPCG(seed, 4))
+		in := input(5+rnd.IntN(60), 20+rnd.IntN(500), 2+rnd.IntN(5))
+		in.Campaign.ChangesEach = float64(2 + rnd.IntN(20))
+		in.Company.People = append(in.Company.People, plan.Person{ID: "desk"})
+		in.Campaign.Changes = []plan.Change{off(0, "desk")} // and comes and goes like the others
+		for i := range in.Company.Codes {
+			in.Company.Codes[i].Reserves = [][]int32{{int32(len(in.Company.People) - 1)}}
+		}
+		before := play(t, in)
+		for _, interval := range []time.Duration{time.Minute, 10 * time.Minute, time.Hour} {
+			for i := range in.Company.Codes {
+				in.Company.Codes[i].Interval = interval
+			}
+			out := play(t, in)
+			if out.Pushes > before.Pushes {
+				t.Errorf("seed %d: %d pushes with a lane of %v, %d before", seed, out.Pushes, interval, before.Pushes)
+			}
+			before = out
+		}
 	}
 }
 
