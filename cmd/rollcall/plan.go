@@ -20,11 +20,11 @@ type planOrder struct {
 	peaks, changes                                    []string
 	length                                            time.Duration
 	mostCodes                                         int
-	fleet                                             service.Fleet
+	fleet                                             service.PlanFleet
 }
 
 func newPlanCommand() *cobra.Command {
-	o := planOrder{from: "tomorrow", length: 24 * time.Hour, mostCodes: 1_000_000, fleet: service.Fleet{Ingresses: 2, Refreshers: 2}}
+	o := planOrder{from: "tomorrow", length: 24 * time.Hour, mostCodes: 1_000_000, fleet: service.PlanFleet{Ingresses: 2, Refreshers: 2}}
 	cmd := &cobra.Command{
 		Use:     "plan",
 		GroupID: groupOperator,

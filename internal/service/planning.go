@@ -30,8 +30,8 @@ func OpenPlanner(cfg config.Config) (*Planner, error) {
 // Close ends the connection.
 func (p *Planner) Close(ctx context.Context) error { return p.db.Close(ctx) }
 
-// Fleet is how many processes there are.
-type Fleet struct {
+// PlanFleet is how many processes there are.
+type PlanFleet struct {
 	Ingresses  int // at least 1
 	Refreshers int // at least 1
 }
@@ -42,7 +42,7 @@ const planPushTime = 200 * time.Millisecond
 
 // Gather reads a tenant as it is, and what a plan of it rests on. Campaign is left
 // to the caller. One that is not there is plan.ErrUnknownTenant.
-func (p *Planner) Gather(ctx context.Context, tenant string, fleet Fleet) (plan.Input, error) {
+func (p *Planner) Gather(ctx context.Context, tenant string, fleet PlanFleet) (plan.Input, error) {
 	known, err := p.db.Planning().Tenant(ctx, tenant)
 	if err != nil {
 		return plan.Input{}, err
@@ -50,7 +50,7 @@ func (p *Planner) Gather(ctx context.Context, tenant string, fleet Fleet) (plan.
 	return p.gather(ctx, known, fleet)
 }
 
-func (p *Planner) gather(ctx context.Context, tenant roster.Tenant, fleet Fleet) (plan.Input, error) {
+func (p *Planner) gather(ctx context.Context, tenant roster.Tenant, fleet PlanFleet) (plan.Input, error) {
 	company, err := plan.Gather(ctx, p.db.Planning(), tenant, laneRules(p.cfg), time.Now())
 	if err != nil {
 		return plan.Input{}, err
@@ -81,7 +81,7 @@ func planBudget(b config.Budget) plan.Budget {
 
 // Each gathers all tenants, one at a time, until mostCodes codes have been read.
 // It reports how many tenants it gave to use, and whether that were all of them.
-func (p *Planner) Each(ctx context.Context, fleet Fleet, mostCodes int, use func(plan.Input) error) (tenants int, all bool, err error) {
+func (p *Planner) Each(ctx context.Context, fleet PlanFleet, mostCodes int, use func(plan.Input) error) (tenants int, all bool, err error) {
 	codes, after := 0, ""
 	for {
 		page, err := p.db.Planning().TenantsAfter(ctx, after, listPage)

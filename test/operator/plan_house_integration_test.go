@@ -269,20 +269,50 @@ type planned struct {
 // plan asks the command, with what is announced of the campaign.
 func (h *planHouse) plan(args ...string) planned {
 	h.Helper()
-	args = append([]string{"plan", "--tenant", planTenant, "--from", "now", "-o", "json"}, args...)
-	cmd := exec.CommandContext(h.Context(), h.binary, args...)
-	cmd.Env = append(os.Environ(), h.env...)
-	var complaint bytes.Buffer
-	cmd.Stderr = &complaint
-	out, err := cmd.Output()
+	out, complaint, err := h.rollcall(append([]string{"plan", "--tenant", planTenant, "--from", "now", "-o", "json"}, args...)...)
 	if err != nil {
-		h.Fatalf("rollcall %s: %v\n%s", strings.Join(args, " "), err, complaint.String())
+		h.Fatalf("rollcall plan %s: %v\n%s", strings.Join(args, " "), err, complaint)
 	}
 	var answer struct {
 		AsItIs planned `json:"as_it_is"`
 	}
 	h.must(json.Unmarshal(out, &answer))
 	return answer.AsItIs
+}
+
+// rollcall runs a command of an operator.
+func (h *planHouse) rollcall(args ...string) (out []byte, complaint string, err error) {
+	cmd := exec.CommandContext(h.Context(), h.binary, args...)
+	cmd.Env = append(os.Environ(), h.env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err = cmd.Output()
+	return out, stderr.String(), err
+}
+
+// plansOfAll asks about all tenants, of which there is one, and about one that is
+// not there.
+func (h *planHouse) plansOfAll() {
+	h.Helper()
+	out, complaint, err := h.rollcall("plan", "--presence", "2/day", "-o", "json")
+	if err != nil {
+		h.Fatalf("rollcall plan: %v\n%s", err, complaint)
+	}
+	var answer struct {
+		Whole  bool `json:"all_tenants"`
+		AsItIs struct {
+			Tenants int `json:"tenants"`
+			Codes   int `json:"codes"`
+			Pushes  int `json:"pushes"`
+		} `json:"as_it_is"`
+	}
+	h.must(json.Unmarshal(out, &answer))
+	if all := answer.AsItIs; !answer.Whole || all.Tenants != 1 || all.Codes == 0 || all.Pushes == 0 {
+		h.Errorf("of all tenants: %s", out)
+	}
+	if _, complaint, err := h.rollcall("plan", "--tenant", "nobody"); err == nil || !strings.Contains(complaint, "there is no tenant nobody") {
+		h.Errorf("of a tenant that is not there: %v, %q", err, complaint)
+	}
 }
 
 // setPresence changes a staff member through the API.

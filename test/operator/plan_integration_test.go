@@ -105,6 +105,7 @@ func TestPlanOfAnEvenDay(t *testing.T) {
 		}
 	}
 	h.open(roster.Tenant{ID: planTenant}, staff, codes)
+	h.plansOfAll()
 	const customers, over, each = 300, 30 * time.Second, 4
 	h.compare(campaign{
 		announced: []string{"--for", over.String(), "--additions", fmt.Sprintf("%d/%v", customers, over), "--presence", fmt.Sprintf("%d/%v", each, over)},
