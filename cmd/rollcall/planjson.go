@@ -43,6 +43,7 @@ type shownOutcome struct {
 	Window         shownWindow        `json:"busiest_window"`
 	Saturated      shownSaturation    `json:"saturated"`
 	QuietSeconds   float64            `json:"quiet_s"`
+	NearlySeconds  float64            `json:"nearly_all_s"` // 99 % of the pushes
 	LastSeconds    float64            `json:"last_push_s"`
 	DrainSeconds   float64            `json:"drain_s"`
 	Endless        bool               `json:"endless"`
@@ -99,7 +100,7 @@ func outcomeJSON(o plan.Outcome) shownOutcome {
 		Codes: o.Codes, People: o.People, Places: o.Seats, Rate: o.Rate, Additions: o.Additions, Lost: o.Lost, AtCeiling: o.Ceilings,
 		Events: o.Events, Changes: o.Changes, ByCause: o.ByCause, Pushes: o.Pushes, Least: o.Least, Most: o.Most, Throttled: o.Throttled,
 		Window:    shownWindow{o.Busiest.Pushes, o.Busiest.Of, o.Busiest.At.Seconds()},
-		Saturated: saturationJSON(o.Saturation), QuietSeconds: o.Quiet.Seconds(), LastSeconds: o.LastPush.Seconds(), DrainSeconds: o.Drain().Seconds(),
+		Saturated: saturationJSON(o.Saturation), QuietSeconds: o.Quiet.Seconds(), NearlySeconds: o.NearlyAll.Seconds(), LastSeconds: o.LastPush.Seconds(), DrainSeconds: o.Drain().Seconds(),
 		Endless:      o.Endless,
 		FreshnessP50: o.Freshness.P50.Seconds(), FreshnessP95: o.Freshness.P95.Seconds(), FreshnessWorst: o.Freshness.Max.Seconds(),
 		Costs: []shownCost{},

@@ -67,7 +67,8 @@ func (p planned) figures() string {
 	})
 	row("the quota is short", p.saturationText)
 	row("codes that wait for it, at most", p.lineText)
-	row("last push", p.lastText)
+	row("99 % of the pushes are made by", p.nearlyText)
+	row("last push", func(o plan.Outcome) string { return p.clock(o.LastPush) })
 	row("lists are late by: half, 95 %, all", func(o plan.Outcome) string {
 		return fmt.Sprintf("%s, %s, %s", shortTime(o.Freshness.P50), shortTime(o.Freshness.P95), shortTime(o.Freshness.Max))
 	})
@@ -110,11 +111,11 @@ func (p planned) lineText(o plan.Outcome) string {
 	return fmt.Sprintf("%d at %s; %d pushes late", o.Saturation.Peak, p.clock(o.Saturation.PeakAt), o.Throttled)
 }
 
-func (p planned) lastText(o plan.Outcome) string {
-	if o.Pushes == 0 {
-		return "none"
+func (p planned) nearlyText(o plan.Outcome) string {
+	if o.Drain() == 0 {
+		return p.clock(o.NearlyAll)
 	}
-	return fmt.Sprintf("%s, %s after all is quiet", p.clock(o.LastPush), shortTime(o.Drain()))
+	return fmt.Sprintf("%s, %s after all is quiet", p.clock(o.NearlyAll), shortTime(o.Drain()))
 }
 
 // clock is a time of the campaign by the tenant's clock.

@@ -54,6 +54,7 @@ type Outcome struct {
 	Busiest    Busiest
 	Saturation Saturation
 	Quiet      time.Duration // when the last addition or change of duty was; from the start, as all times
+	NearlyAll  time.Duration // by when 99 % of the pushes are made; what comes later is a few codes
 	LastPush   time.Duration // 0 without a push
 	Endless    bool          // the codes that wait were not pushed within 20 Lengths
 	Freshness  Freshness
@@ -65,8 +66,9 @@ type Outcome struct {
 // Merged is how many changes of lists needed no push of their own.
 func (o *Outcome) Merged() int { return o.Changes - o.Pushes }
 
-// Drain is how long pushes go on when nothing happens any more.
-func (o *Outcome) Drain() time.Duration { return max(0, o.LastPush-o.Quiet) }
+// Drain is how long it takes, when nothing happens any more, until 99 % of the pushes
+// are made.
+func (o *Outcome) Drain() time.Duration { return max(0, o.NearlyAll-o.Quiet) }
 
 // Hour is a 24th of the campaign.
 type Hour struct {
@@ -114,6 +116,7 @@ const maxCosts = 10
 type tally struct {
 	Outcome
 	waits        []time.Duration // of all pushes
+	times        []time.Duration // of all pushes, in their order
 	perWindow    map[int]int
 	window       Window
 	hour, minute time.Duration
@@ -156,7 +159,7 @@ func (t *tally) push(now, after, ready time.Duration) {
 		t.Throttled++
 	}
 	t.LastPush = now
-	t.waits = append(t.waits, after)
+	t.waits, t.times = append(t.waits, after), append(t.times, now)
 	t.Hours[min(int(now/t.hour), hours-1)].Pushes++
 	t.perWindow[int(now/t.window.Per)]++
 	for at := int(now / t.minute); len(t.perMinute) <= at; {
@@ -205,6 +208,7 @@ func (t *tally) outcome(p *play) Outcome {
 		}
 	}
 	o.Endless = p.inLine() > 0 || len(p.lanes) > 0 || p.release.behind()
+	o.NearlyAll = quantile(t.times, 0.99)
 	slices.Sort(t.waits)
 	o.Freshness = Freshness{P50: quantile(t.waits, 0.5), P95: quantile(t.waits, 0.95), Max: quantile(t.waits, 1)}
 	o.Costs = t.dearest(p)
