@@ -138,26 +138,16 @@ func shortTime(d time.Duration) string {
 	return d.Round(time.Second / 10).String()
 }
 
-// bars are eighths of a full one.
-var bars = []rune(" ▁▂▃▄▅▆▇█")
-
 // day draws the pushes of each 24th of the campaign.
 func (p planned) day(o plan.Outcome) string {
 	most, at := 0, 0
+	pushes := make([]int, len(o.Hours))
 	for i, h := range o.Hours {
-		if h.Pushes > most {
+		if pushes[i] = h.Pushes; h.Pushes > most {
 			most, at = h.Pushes, i
 		}
 	}
-	var drawn strings.Builder
-	for _, h := range o.Hours {
-		eighths := 0
-		if h.Pushes > 0 {
-			eighths = max(1, h.Pushes*(len(bars)-1)/most)
-		}
-		drawn.WriteRune(bars[eighths])
-	}
-	return fmt.Sprintf("%s │%s│ %s; at most %d pushes in %s, from %s", p.clock(0), drawn.String(), p.clock(p.in.Campaign.Length),
+	return fmt.Sprintf("%s │%s│ %s; at most %d pushes in %s, from %s", p.clock(0), bars(pushes), p.clock(p.in.Campaign.Length),
 		most, shortTime(o.HourLength), p.clock(time.Duration(at)*o.HourLength))
 }
 
