@@ -108,13 +108,15 @@ func idOf(bearer string) (string, bool) {
 		return "", false
 	}
 	id, _, found := strings.Cut(bearer[len(Prefix):], "_")
-	if !found || len(id) != idLen {
-		return "", false
-	}
+	return id, found && isID(id)
+}
+
+// isID reports whether a text has the form of a token's ID.
+func isID(id string) bool {
 	for i := range len(id) {
 		if c := id[i]; (c < 'a' || c > 'z') && (c < '2' || c > '7') {
-			return "", false
+			return false
 		}
 	}
-	return id, true
+	return len(id) == idLen
 }

@@ -83,6 +83,25 @@ func (v *Verifier) Verify(ctx context.Context, bearer string) (Grant, error) {
 	if subtle.ConstantTimeCompare(presented[:], token.Hash[:]) != 1 {
 		return Grant{}, ErrUnknown
 	}
+	return v.admit(ctx, token)
+}
+
+// Standing returns what a token may do now, by its ID alone, for whoever has
+// shown the token itself before and has kept a proof of that. Its errors are
+// those of Verify.
+func (v *Verifier) Standing(ctx context.Context, id string) (Grant, error) {
+	if !isID(id) {
+		return Grant{}, ErrUnknown
+	}
+	token, err := v.token(ctx, id)
+	if err != nil {
+		return Grant{}, err
+	}
+	return v.admit(ctx, token)
+}
+
+// admit refuses a token that is not good any more.
+func (v *Verifier) admit(ctx context.Context, token Token) (Grant, error) {
 	now := v.opts.Now()
 	switch {
 	case !token.RevokedAt.IsZero():

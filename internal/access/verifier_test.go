@@ -45,6 +45,26 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+func TestStanding(t *testing.T) {
+	_, token := mint(t, Order{Tenant: "acme"})
+	_, expiring := mint(t, Order{ExpiresAt: noon.Add(time.Second)})
+	d := newDesk(token, expiring)
+	d.now = noon.Add(time.Second)
+	for id, want := range map[string]error{
+		token.ID: nil, expiring.ID: ErrExpired, "aaaaaaaaaaaaaaaa": ErrUnknown, "": ErrUnknown, "../tokens/x": ErrUnknown,
+	} {
+		grant, err := d.Standing(t.Context(), id)
+		if !errors.Is(err, want) || (err == nil) != (grant.Tenant == "acme") {
+			t.Errorf("%q: %+v, %v; want %v", id, grant, err, want)
+		}
+	}
+	d.revoke(token.ID)
+	d.now = d.now.Add(fresh)
+	if _, err := d.Standing(t.Context(), token.ID); !errors.Is(err, ErrRevoked) {
+		t.Errorf("a revoked token stands: %v", err)
+	}
+}
+
 func TestTheStoreIsAskedNowAndThen(t *testing.T) {
 	good, token := mint(t, Order{})
 	d := newDesk(token)
