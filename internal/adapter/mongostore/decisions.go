@@ -76,7 +76,16 @@ func (d *Decisions) End(ctx context.Context, id string, state decision.State, fa
 
 // List returns at most limit decisions (at least 1), the newest first.
 func (d *Decisions) List(ctx context.Context, limit int) ([]decision.Decision, error) {
-	docs, err := findAll[decisionDoc](ctx, d.decisions, bson.D{}, page(limit).SetSort(bson.D{kv("at", -1), kv("_id", -1)}))
+	return d.list(ctx, bson.D{}, limit)
+}
+
+// ListOf is List of a tenant's.
+func (d *Decisions) ListOf(ctx context.Context, tenant string, limit int) ([]decision.Decision, error) {
+	return d.list(ctx, bson.D{kv("tenant", tenant)}, limit)
+}
+
+func (d *Decisions) list(ctx context.Context, which bson.D, limit int) ([]decision.Decision, error) {
+	docs, err := findAll[decisionDoc](ctx, d.decisions, which, page(limit).SetSort(bson.D{kv("at", -1), kv("_id", -1)}))
 	all := make([]decision.Decision, 0, len(docs))
 	for _, doc := range docs {
 		all = append(all, doc.decision())

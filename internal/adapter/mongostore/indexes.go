@@ -79,6 +79,8 @@ var indexes = []struct {
 	{dirtyCollection, "code", bson.D{kv("code", 1)}, options.Index},
 	// Decisions.List, and the end of a decision.
 	{decisionsCollection, "newest", bson.D{kv("at", -1), kv("_id", -1)}, options.Index},
+	// Decisions.ListOf.
+	{decisionsCollection, "tenant_newest", bson.D{kv("tenant", 1), kv("at", -1), kv("_id", -1)}, having("tenant")},
 	{decisionsCollection, "kept", bson.D{kv("at", 1)}, expiring(DecisionsKept)},
 }
 
