@@ -24,6 +24,7 @@ type Config struct {
 	API       API       `about:"The HTTP API: tokens, and how much one of them may ask for."`
 	Lane      Lane      `about:"Which codes are pushed at once and which at intervals."`
 	Draw      Draw      `about:"The landing page: who may open it how often, and what it may load."`
+	Console   Console   `about:"The operator's console in a browser, which the ingress serves."`
 	Alert     Alert     `about:"Who is told of what cannot wait: that WeCom blocks a tenant, or that Redis is gone."`
 	Notify    Notify    `about:"How the tenants' people are told of what happened to their staff and codes."`
 	Telemetry Telemetry `about:"Health, metrics and logs. Traces and OTLP follow OpenTelemetry's own OTEL_ variables."`

@@ -17,7 +17,7 @@ type contradiction struct {
 // that is wrong by itself is left out: it would only repeat the mistake.
 func (c Config) contradictions(wrong []Mistake) []Mistake {
 	var found []Mistake
-	for _, rule := range slices.Concat(c.Pulsar.rules(), c.MongoDB.rules(), c.Redis.rules(), c.Budget.rules(), c.Refresher.rules(), c.Keeper.rules(), c.between()) {
+	for _, rule := range slices.Concat(c.Pulsar.rules(), c.MongoDB.rules(), c.Redis.rules(), c.Budget.rules(), c.Refresher.rules(), c.Keeper.rules(), c.Console.rules(), c.between()) {
 		if !rule.broken || rule.touches(wrong) {
 			continue
 		}
