@@ -49,6 +49,9 @@ func (p Proxies) secure(r *http.Request) bool {
 // an IPv4 address, and the 64 bits of an IPv6 address that a provider gives out.
 func subscriber(addr netip.Addr) netip.Prefix { return shortened(addr, 32, 64) }
 
+// Subscriber is the line that a request came from.
+func (p Proxies) Subscriber(r *http.Request) netip.Prefix { return subscriber(p.client(r)) }
+
 // network is as much of an address as is written down: enough to see an attack
 // by, too little to know a person by.
 func network(addr netip.Addr) string {

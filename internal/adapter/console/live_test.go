@@ -1,0 +1,147 @@
+package console
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/rollcall-dev/rollcall/internal/board"
+)
+
+// following is a live page in a browser.
+type following struct {
+	answer *http.Response
+	lines  *bufio.Scanner
+	leave  context.CancelFunc
+}
+
+// follow opens a stream on a real server with the desk's cookies.
+func (d *desk) follow(t *testing.T, server *httptest.Server, path string) *following {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	t.Cleanup(leave)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range d.cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	answer, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<20)
+	return &following{answer, lines, leave}
+}
+
+// until reads up to a line that holds a text; false when the stream ends before.
+func (f *following) until(text string) bool {
+	for f.lines.Scan() {
+		if strings.Contains(f.lines.Text(), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// served is a desk whose pages come from a server with short limits of its own.
+func served(t *testing.T, token string) (*desk, *httptest.Server) {
+	t.Helper()
+	d := newDesk(t)
+	server := httptest.NewUnstartedServer(d.handler)
+	server.Config.WriteTimeout, server.Config.ReadTimeout = 50*time.Millisecond, 50*time.Millisecond
+	server.Config.RegisterOnShutdown(d.console.Stop)
+	server.Start()
+	t.Cleanup(server.Close)
+	// The server is on a loopback address: its cookie has the plain name.
+	r := httptest.NewRequest(http.MethodPost, server.URL+"/console/signin", strings.NewReader("token="+token))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	d.send(t, r)
+	return d, server
+}
+
+func TestLiveFigures(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	d, server := served(t, "reader")
+	f := d.follow(t, server, "/console/live?page=overview")
+	if f.answer.StatusCode != http.StatusOK || f.answer.Header.Get("Content-Type") != "text/event-stream" || !f.until(`"said":"2 things are wrong"`) {
+		t.Fatalf("%s", f.answer.Status)
+	}
+	d.mu.Lock()
+	d.view = board.View{At: noon}
+	d.mu.Unlock()
+	d.later(time.Minute) // the shared look is old
+	if !f.until(`"said":"0 things are wrong"`) {
+		t.Error("a change is not told")
+	}
+	code := d.follow(t, server, "/console/live?page=code&tenant=acme&code=code-1")
+	if !code.until("NOT as the facts ask") {
+		t.Error("a code's figures are not told")
+	}
+	f.leave()
+	code.leave()
+	server.Close()
+	server.Client().CloseIdleConnections()
+}
+
+func TestAStreamEndsWithItsSession(t *testing.T) {
+	d, server := served(t, "reader")
+	f := d.follow(t, server, "/console/live?page=overview")
+	f.until("data:")
+	d.mu.Lock()
+	d.revoked["reader"] = true
+	d.mu.Unlock()
+	if !f.until("event: ended") || f.until("nothing after it") {
+		t.Error("the stream of a revoked token goes on")
+	}
+}
+
+// A server that stops does not wait for live pages.
+func TestAStreamEndsWithTheProcess(t *testing.T) {
+	d, server := served(t, "reader")
+	f := d.follow(t, server, "/console/live?page=overview")
+	f.until("data:")
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := server.Config.Shutdown(ctx); err != nil {
+		t.Errorf("the server waits: %v", err)
+	}
+}
+
+func TestStreamsAreBounded(t *testing.T) {
+	d, server := served(t, "reader")
+	for range 2 {
+		if f := d.follow(t, server, "/console/live?page=overview"); !f.until("data:") {
+			t.Fatal(f.answer.Status)
+		}
+	}
+	if f := d.follow(t, server, "/console/live?page=overview"); f.answer.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("a third of one session: %s", f.answer.Status)
+	}
+	s := &streams{most: 3, each: 2, of: map[string]int{}}
+	for n, session := range []string{"a", "a", "b", "b", "c"} {
+		if s.enter(session) != (n < 3) {
+			t.Errorf("the %d. stream", n+1)
+		}
+	}
+	s.leave("a")
+	if !s.enter("c") || len(s.of) != 3 {
+		t.Errorf("no room for one that left: %v", s.of)
+	}
+}
+
+func TestWhoIsNotSignedInFollowsNothing(t *testing.T) {
+	d := newDesk(t)
+	if status, _ := d.get(t, "/console/live?page=overview"); status != http.StatusUnauthorized {
+		t.Errorf("%d", status)
+	}
+}
