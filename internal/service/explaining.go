@@ -47,15 +47,21 @@ func OpenExplainer(ctx context.Context, cfg config.Config) (*Explainer, error) {
 }
 
 func (e *Explainer) open(tel *telemetry.Telemetry) error {
-	var err error
-	if e.client, err = openRedis(e.cfg.Redis, tel); err != nil {
+	client, err := openRedis(e.cfg.Redis, tel)
+	if err != nil {
 		return err
 	}
-	e.closers.add(func(context.Context) error { return e.client.Close() })
-	if e.standing, err = redisrotation.NewStanding(e.client, redisrotation.Options{Prefix: e.cfg.Redis.KeyPrefix}); err != nil {
+	e.closers.add(func(context.Context) error { return client.Close() })
+	return e.on(client, tel)
+}
+
+// on has it read what is in Redis on a connection that is open.
+func (e *Explainer) on(client redis.UniversalClient, tel *telemetry.Telemetry) (err error) {
+	e.client = client
+	if e.standing, err = redisrotation.NewStanding(client, redisrotation.Options{Prefix: e.cfg.Redis.KeyPrefix}); err != nil {
 		return err
 	}
-	e.slots, err = redisbudget.NewSlots(e.client, budgetOptions(e.cfg, tel))
+	e.slots, err = redisbudget.NewSlots(client, budgetOptions(e.cfg, tel))
 	return err
 }
 

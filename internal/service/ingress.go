@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/rollcall-dev/rollcall/internal/adapter/callback"
+	"github.com/rollcall-dev/rollcall/internal/adapter/console"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/webserver"
 )
@@ -14,15 +15,17 @@ import (
 // ingress is one process that takes callbacks, facts and draws over HTTP.
 type ingress struct {
 	loopRole
-	web *webserver.Server
+	version string
+	web     *webserver.Server
+	console *console.Console // nil: there is none
 }
 
-// RunIngress serves callbacks, the API, draws and landing pages until ctx ends.
+// RunIngress serves callbacks, the API, draws, landing pages and the console until ctx ends.
 // Then it takes no more requests, answers those on their way, stops its
 // fan-outs, which the keeper goes on with, and closes.
 func RunIngress(ctx context.Context, cfg config.Config, version string, seams ...Seams) error {
 	return runRole(ctx, cfg, "ingress", version, func(ctx context.Context, host *host) error {
-		i := &ingress{loopRole: loopRole{cfg: cfg, tel: host.tel, seams: seams}}
+		i := &ingress{loopRole: loopRole{cfg: cfg, tel: host.tel, seams: seams}, version: version}
 		return errors.Join(i.run(ctx, host), i.closers.close(ctx, cfg.Refresher.DrainTimeout))
 	})
 }
@@ -61,8 +64,13 @@ func (i *ingress) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	i.web, err = listenWeb(ctx, i.cfg.Ingress.Addr, mux, i.tel)
-	return err
+	if i.web, err = listenWeb(ctx, i.cfg.Ingress.Addr, mux, i.tel); err != nil {
+		return err
+	}
+	if i.console != nil {
+		i.web.HTTP.RegisterOnShutdown(i.console.Stop) // its live pages would hold the stop up
+	}
+	return nil
 }
 
 // routes are all that the ingress serves.
@@ -84,5 +92,5 @@ func (i *ingress) routes() (*http.ServeMux, error) {
 	mux.Handle("/v1/", api.Handler)
 	mux.Handle("/v1/draw/{code}", api.Draws.Authenticate(drawing.API))
 	mux.Handle("/c/{code}", drawing.Page)
-	return mux, nil
+	return mux, i.openConsole(mux)
 }
