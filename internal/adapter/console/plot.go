@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +43,11 @@ type curve struct{ D, Class string }
 type dot struct {
 	X, Y               float64
 	Class, Title, Href string
+}
+
+// Linked reports a drawing with places that lead somewhere: it is no mere picture.
+func (p *plot) Linked() bool {
+	return slices.ContainsFunc(p.Dots, func(d dot) bool { return d.Href != "" })
 }
 
 // YText and XText are where the axes' texts stand.
