@@ -20,12 +20,14 @@ import (
 // What stands in Secrets, for the tests: of the form that the binary takes. A
 // variable that is not here has no Secret in the chart.
 var secretValues = map[string]string{
-	"ROLLCALL_MONGODB_URI":     "mongodb://user:secret@mongodb.example:27017/?replicaSet=rs0",
-	"ROLLCALL_REDIS_URL":       "rediss://user:secret@redis.example:6379/0",
-	"ROLLCALL_PULSAR_TOKEN":    "secret",
-	"ROLLCALL_SEAL_KEYS":       "one:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
-	"ROLLCALL_WECOM_TOKEN_KEY": "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
-	"ROLLCALL_ALERT_ROBOT_URL": "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=secret",
+	"ROLLCALL_MONGODB_URI":          "mongodb://user:secret@mongodb.example:27017/?replicaSet=rs0",
+	"ROLLCALL_REDIS_URL":            "rediss://user:secret@redis.example:6379/0",
+	"ROLLCALL_PULSAR_TOKEN":         "secret",
+	"ROLLCALL_SEAL_KEYS":            "one:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+	"ROLLCALL_WECOM_TOKEN_KEY":      "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+	"ROLLCALL_CONSOLE_KEYS":         "one:YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXowMTIzNDU=",
+	"ROLLCALL_CONSOLE_PROXY_SECRET": "sixteen letters!",
+	"ROLLCALL_ALERT_ROBOT_URL":      "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=secret",
 }
 
 const ourPrefix = "ROLLCALL_"

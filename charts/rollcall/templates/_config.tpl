@@ -46,6 +46,9 @@ ROLLCALL_LANE_SLOW_INTERVAL: lanes.slowInterval
 ROLLCALL_DRAW_TRUSTED_PROXIES: draw.trustedProxies
 ROLLCALL_DRAW_IMAGE_SOURCES: draw.imageSources
 ROLLCALL_ALERT_INTERVAL: alertRobot.interval
+ROLLCALL_CONSOLE_PROXY_HEADER: console.proxy.header
+ROLLCALL_CONSOLE_PROXY_GROUPS_HEADER: console.proxy.groupsHeader
+ROLLCALL_CONSOLE_PROXY_ROLES: console.proxy.roles
 ROLLCALL_LOG_LEVEL: log.level
 ROLLCALL_LOG_FORMAT: log.format
 {{- end -}}
@@ -58,6 +61,8 @@ ROLLCALL_PULSAR_TOKEN: pulsar.auth.token.existingSecret
 ROLLCALL_SEAL_KEYS: seal.existingSecret
 ROLLCALL_WECOM_TOKEN_KEY: wecom.tokenKey.existingSecret
 ROLLCALL_ALERT_ROBOT_URL: alertRobot.existingSecret
+ROLLCALL_CONSOLE_KEYS: console.existingSecret
+ROLLCALL_CONSOLE_PROXY_SECRET: console.proxy.existingSecret
 {{- end -}}
 
 {{/* Variables that follow from the chart itself: ports, mounted files. */}}

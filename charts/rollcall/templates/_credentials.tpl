@@ -13,6 +13,8 @@ and follows the Secret while the process runs.
       (list "ROLLCALL_SEAL_KEYS" $v.seal)
       (list "ROLLCALL_WECOM_TOKEN_KEY" $v.wecom.tokenKey)
       (list "ROLLCALL_ALERT_ROBOT_URL" $v.alertRobot)
+      (list "ROLLCALL_CONSOLE_KEYS" $v.console)
+      (list "ROLLCALL_CONSOLE_PROXY_SECRET" $v.console.proxy)
       (list "OTEL_EXPORTER_OTLP_HEADERS" $v.otel.headers) -}}
 {{- range $from }}
 {{- if (last .).existingSecret }}
