@@ -1,0 +1,229 @@
+//go:build integration
+
+package console_test
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/apache/pulsar-client-go/pulsar"
+	pulsarlog "github.com/apache/pulsar-client-go/pulsar/log"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/rollcall-dev/rollcall/internal/access"
+	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
+	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
+	"github.com/rollcall-dev/rollcall/internal/adapter/redisbudget"
+	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/push"
+	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/roster"
+	"github.com/rollcall-dev/rollcall/internal/seal"
+	"github.com/rollcall-dev/rollcall/internal/service"
+	"github.com/rollcall-dev/rollcall/internal/trail"
+	"github.com/rollcall-dev/rollcall/internal/wecomsim"
+	"github.com/rollcall-dev/rollcall/pkg/refresh"
+	"github.com/rollcall-dev/rollcall/test/await"
+	"github.com/rollcall-dev/rollcall/test/stack/stacktest"
+)
+
+// evil is a name that a page must show as it is written.
+const evil = `<img src=x onerror="document.title='owned'">`
+
+// world is a small installation with all its roles.
+type world struct {
+	*testing.T
+	cfg      config.Config
+	sim      *wecomsim.Sim
+	db       *mongostore.Database
+	admin    *pulsarbus.Admin
+	client   pulsar.Client
+	producer *refresh.Producer
+	url      string            // of the ingress
+	tokens   map[string]string // by what they are for
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t, sim: wecomsim.New(wecomsim.Options{}), tokens: map[string]string{}}
+	t.Cleanup(w.sim.Close)
+	server := httptest.NewServer(w.sim.Handler())
+	t.Cleanup(server.Close)
+	w.configure(server.URL)
+	w.connect()
+	w.seed()
+	w.start()
+	w.live()
+	return w
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) configure(wecom string) {
+	cfg, err := config.Load()
+	w.must(err)
+	name := "console-" + rand.Text()[:10]
+	cfg.Pulsar.URL, cfg.Pulsar.AdminURL = stacktest.PulsarURL(w.T), stacktest.PulsarAdminURL(w.T)
+	cfg.Pulsar.Topic = "persistent://public/default/" + name
+	cfg.Pulsar.DeadLetterTopic = cfg.Pulsar.Topic + "-dead"
+	cfg.MongoDB.URI, cfg.MongoDB.Database = config.NewSecretURL(stacktest.MongoURI(w.T)), name
+	cfg.Redis.URL, cfg.Redis.KeyPrefix = config.NewSecretURL(stacktest.RedisURL(w.T)), name+":"
+	cfg.WeCom.BaseURL = wecom
+	w.must(cfg.Seal.Keys.UnmarshalText([]byte(seal.Generate("test"))))
+	w.must(cfg.Console.Keys.UnmarshalText([]byte(seal.Generate("console"))))
+	cfg.Telemetry.HTTPAddr, cfg.Telemetry.LogLevel = "127.0.0.1:0", slog.LevelError+4
+	cfg.API.TokenFresh = time.Second
+	listener, err := new(net.ListenConfig).Listen(w.Context(), "tcp", "127.0.0.1:0")
+	w.must(err)
+	cfg.Ingress.Addr = listener.Addr().String()
+	w.must(listener.Close())
+	w.cfg, w.url = cfg, "http://"+cfg.Ingress.Addr
+}
+
+func (w *world) connect() {
+	var err error
+	w.db, err = mongostore.Open(mongostore.Options{URI: w.cfg.MongoDB.URI.Reveal(), Database: w.cfg.MongoDB.Database, Keys: w.cfg.Seal.Keys.Ring()})
+	w.must(err)
+	w.Cleanup(func() { _ = w.db.Close(context.WithoutCancel(w.Context())) })
+	w.admin, err = pulsarbus.NewAdmin(pulsarbus.AdminOptions{URL: w.cfg.Pulsar.AdminURL})
+	w.must(err)
+	w.Cleanup(w.admin.Close)
+	w.must(w.admin.EnsureTopic(w.Context(), w.cfg.Pulsar.Topic, 0))
+	quiet := pulsarlog.NewLoggerWithSlog(slog.New(slog.DiscardHandler))
+	w.client, err = pulsar.NewClient(pulsar.ClientOptions{URL: w.cfg.Pulsar.URL, Logger: quiet})
+	w.must(err)
+	w.Cleanup(w.client.Close)
+	w.producer, err = refresh.New(w.client, refresh.Options{Topic: w.cfg.Pulsar.Topic})
+	w.must(err)
+	w.Cleanup(w.producer.Close)
+}
+
+// seed stores two tenants, their people, codes and tokens.
+func (w *world) seed() {
+	ctx := w.Context()
+	for tenant, staff := range map[string][]string{"acme": {"li.na", "wang.wei", "zhang.min", evil}, "globex": {"amy"}} {
+		secret := rand.Text()
+		w.must(w.sim.SetCorp(wecomsim.Corp{ID: "corp-" + tenant, OpenRoster: true, Apps: []wecomsim.App{{Secret: secret}}}))
+		w.must(w.db.Facts().PutTenant(ctx, roster.Tenant{ID: tenant, DailyTotal: 50, Fallback: staff[:1]}))
+		w.must(w.db.Facts().PutCredentials(ctx, tenant, "corp-"+tenant, secret))
+		for _, one := range staff {
+			w.must(w.db.Facts().PutStaff(ctx, tenant, roster.Staff{ID: one, Presence: roster.Online}))
+		}
+	}
+	w.code("acme", "spring-fair", "li.na", "wang.wei", "zhang.min", evil)
+	w.code("acme", "autumn-fair", "li.na", "wang.wei")
+	w.code("globex", "lobby", "amy")
+	for name, order := range map[string]access.Order{
+		"reader": {Scopes: []access.Scope{access.Read}}, "chief": {Scopes: []access.Scope{access.Read, access.Write, access.Admin}},
+	} {
+		secret, _, err := service.CreateToken(ctx, w.cfg, order)
+		w.must(err)
+		w.tokens[name] = secret
+	}
+}
+
+func (w *world) code(tenant, id string, members ...string) {
+	c := roster.Code{
+		ID: id, Tenant: tenant, ConfigID: "way-" + id, Family: roster.Native, Remark: "<b>" + id + "</b>", Revision: 1,
+		Switches: roster.Switches{OfflineCheck: true}, CreatedAt: time.Now(), UpdatedAt: time.Now(),
+	}
+	for _, m := range members {
+		c.Members = append(c.Members, roster.Member{Staff: m})
+	}
+	w.must(w.db.Facts().PutCodes(w.Context(), c))
+	w.sim.AddWay("corp-"+tenant, wecomsim.Way{ConfigID: c.ConfigID, Type: wecomsim.MultiUser, Users: []string{"nobody"}})
+}
+
+// start runs all roles until the test ends.
+func (w *world) start() {
+	for name, role := range map[string]func(context.Context, config.Config, string, ...service.Seams) error{
+		"refresher-0": service.RunRefresher, "keeper-0": service.RunKeeper, "ingress-0": service.RunIngress,
+	} {
+		cfg := w.cfg
+		cfg.Refresher.Instance = name
+		ctx, stop := context.WithCancel(context.WithoutCancel(w.Context()))
+		ended := make(chan error, 1)
+		go func() { ended <- role(ctx, cfg, "1.4.0") }()
+		w.Cleanup(func() {
+			stop()
+			if err := <-ended; err != nil {
+				w.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+func (w *world) publish(tenant, code string) {
+	w.must(w.producer.Publish(w.Context(), refresh.Event{Tenant: tenant, Code: code, Reason: "test", OccurredAt: time.Now()}))
+}
+
+func (w *world) until(what string, ok func() bool) {
+	w.Helper()
+	await.Until(w.T, 60*time.Second, 20*time.Millisecond, what, ok)
+}
+
+func (w *world) listed(code string) []string {
+	way, _ := w.sim.Way("corp-acme", "way-"+code)
+	return slices.Sorted(slices.Values(way.Users))
+}
+
+// live lets some things happen: lists are pushed, somebody goes off line, WeCom
+// blocks a tenant, a code becomes dirty, a message is buried.
+func (w *world) live() {
+	for _, code := range []string{"spring-fair", "autumn-fair"} {
+		w.publish("acme", code)
+		w.until("the first list of "+code, func() bool { return slices.Contains(w.listed(code), "wang.wei") })
+	}
+	w.must(w.db.Facts().SetPresence(w.Context(), "acme", "wang.wei", roster.OfflineNow))
+	w.publish("acme", "spring-fair")
+	w.until("he is off the list", func() bool { return !slices.Contains(w.listed("spring-fair"), "wang.wei") })
+	ref := push.Ref{Tenant: "acme", Code: "spring-fair"}
+	w.until("the trail has both pushes", func() bool {
+		entries, err := w.db.Trails().Of(w.Context(), ref)
+		return err == nil && len(entries) >= 2
+	})
+	w.must(w.db.Trails().Append(w.Context(), []trail.Noted{
+		{Ref: ref, Entry: trail.Entry{At: time.Now(), Kind: trail.Full, Cause: reason.AtDailyLimit, Staff: evil, Count: 6, Limit: 5}},
+	}))
+	w.block("globex")
+	w.must(w.db.Dirty().Mark(w.Context(), push.Mark{
+		Ref: push.Ref{Tenant: "globex", Code: "lobby"}, Reason: reason.Blocked, Detail: "45009 <i>api freq</i>", Due: time.Now().Add(time.Hour),
+	}))
+	w.bury([]byte(`{"v":1,"tenant":"acme","note":"<script>alert(1)</script>"}`))
+}
+
+func (w *world) block(tenant string) {
+	opts, err := redis.ParseURL(w.cfg.Redis.URL.Reveal())
+	w.must(err)
+	client := redis.NewClient(opts)
+	defer client.Close()
+	budget, err := redisbudget.New(client, redisbudget.Options{Prefix: w.cfg.Redis.KeyPrefix})
+	w.must(err)
+	_, err = budget.Throttled(w.Context(), tenant, redisbudget.ErrCodeFrequency)
+	w.must(err)
+}
+
+func (w *world) bury(payload []byte) {
+	p, err := w.client.CreateProducer(pulsar.ProducerOptions{Topic: w.cfg.Pulsar.Topic, DisableBatching: true})
+	w.must(err)
+	defer p.Close()
+	_, err = p.Send(w.Context(), &pulsar.ProducerMessage{Key: "spring-fair", Payload: payload})
+	w.must(err)
+	w.until("the message is buried", func() bool {
+		for _, err := range service.ListDeadLetters(w.Context(), w.cfg, 1) {
+			return err == nil
+		}
+		return false
+	})
+}
