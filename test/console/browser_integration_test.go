@@ -72,10 +72,14 @@ func (b *browser) open(path string) {
 	b.do(chromedp.Navigate(b.url+path), chromedp.WaitReady("main"))
 }
 
-// press submits the form of a button and waits for the page after it.
+// press follows a link, or submits the form of a button, to the page after it.
 func (b *browser) press(selector string) {
 	b.t.Helper()
-	b.do(chromedp.Click(selector, chromedp.NodeVisible), chromedp.WaitReady("main"))
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if _, err := chromedp.RunResponse(ctx, chromedp.Click(selector, chromedp.NodeVisible)); err != nil {
+		b.t.Fatalf("press %s: %v", selector, err)
+	}
 }
 
 func (b *browser) text(selector string) (text string) {

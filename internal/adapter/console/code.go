@@ -24,7 +24,8 @@ type codeBody struct {
 	Acts     []act
 	MayAsk   bool
 
-	AtText  string // the instant asked about, as the field has it
+	At      string // the instant asked about, as the address has it
+	AtText  string // the same, as the field has it
 	AtWrong string // key of what is wrong with it
 	Asked   string // the staff member asked about
 	Past    *explain.Past
@@ -35,7 +36,7 @@ func (b codeBody) Rotates() bool { return b.X.Facts.Code.Family.Rotates() }
 
 // AskPast is the address of the same question about a staff member.
 func (b codeBody) AskPast(staff string) string {
-	return query(codeURL(b.X.Tenant, b.X.Code), "at", b.AtText, "staff", staff) + "#past"
+	return query(codeURL(b.X.Tenant, b.X.Code), "at", b.At, "staff", staff) + "#past"
 }
 
 // step is an entry of the trail with the list before and after it.
@@ -166,13 +167,13 @@ func (b *codeBody) past(v *visit, zone *time.Location) {
 		b.AtWrong = "past.wrong"
 		return
 	}
-	b.AtText = at.In(zone).Format(localTime)
+	b.At, b.AtText = text, at.In(zone).Format(localTime)
 	past := explain.OfPast(b.X.Record.Committed.Members, b.X.Trail, strings.TrimSpace(b.Asked), at)
 	b.Past = &past
 }
 
-// instant reads what a field for a time holds, to its second's end: an entry of
-// that second is part of the answer.
+// instant reads an instant, or what a field for a time holds, to its second's
+// end: an entry of that second is part of the answer.
 func instant(text string, zone *time.Location) (time.Time, error) {
 	for _, layout := range []string{localTime, "2006-01-02T15:04"} {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {

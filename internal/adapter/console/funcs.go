@@ -22,7 +22,7 @@ func funcs(l lang) template.FuncMap {
 		"stamp":  stamp,
 		"day":    func(zone *time.Location, at time.Time) string { return at.In(zone).Format("01-02 15:04") },
 		"iso":    func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
-		"local":  func(zone *time.Location, at time.Time) string { return at.In(zone).Format(localTime) },
+		"exact":  exact,
 		"ago":    func(now, at time.Time) string { return l.ago(now.Sub(at)) },
 		"in":     func(now, at time.Time) string { return l.ahead(at.Sub(now)) },
 		"num":    num,
@@ -43,6 +43,9 @@ func funcs(l lang) template.FuncMap {
 func stamp(zone *time.Location, at time.Time) string {
 	return at.In(zone).Format("2006-01-02 15:04:05")
 }
+
+// exact is an instant as an address has it: two things of one second are two.
+func exact(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
 // localTime is how a browser's field writes a time without a zone.
 const localTime = "2006-01-02T15:04:05"

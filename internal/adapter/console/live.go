@@ -69,7 +69,6 @@ func (c *Console) getLive(v *visit) error {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // a proxy that gathers would hold figures back
 	s := stream{w: v.w, connection: http.NewResponseController(v.w)}
-	_ = s.connection.SetReadDeadline(time.Time{}) // the server's would end the stream
 	if s.send("retry: 3000\n\n") != nil {
 		return nil
 	}

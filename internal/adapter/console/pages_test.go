@@ -144,6 +144,15 @@ func TestThePastOnAPage(t *testing.T) {
 			t.Errorf("the answer lacks %q", want)
 		}
 	}
+	// Two things of one second are told apart by the addresses of the trail.
+	_, body = d.get(t, "/console/tenants/acme/codes/code-1")
+	if !strings.Contains(body, "?at=2026-11-30T03%3A40%3A00Z#past") {
+		t.Error("an entry does not lead to its instant")
+	}
+	_, body = d.get(t, "/console/tenants/acme/codes/code-1?at=2026-11-30T03:39:59.999Z")
+	if !strings.Contains(body, "at=2026-11-30T03%3A39%3A59.999Z&amp;staff=cleo#past") {
+		t.Error("the list of an instant does not lead on to its members")
+	}
 	for _, at := range []string{"yesterday", "2027-01-01T00:00:00", "2026-13-01T00:00:00"} {
 		if status, body := d.get(t, "/console/tenants/acme/codes/code-1?at="+at); status != http.StatusOK || !strings.Contains(body, "no instant of the past") {
 			t.Errorf("at %s: %d", at, status)

@@ -229,7 +229,7 @@ func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 // entry draws one entry of the trail.
 func (p *plot) entry(x explain.Explanation, e trail.Entry, at int, l lang, zone *time.Location) {
 	when := stamp(zone, e.At)
-	href := query(codeURL(x.Tenant, x.Code), "at", e.At.In(zone).Format(localTime)) + "#past"
+	href := query(codeURL(x.Tenant, x.Code), "at", exact(e.At)) + "#past"
 	switch {
 	case e.Kind == trail.Pushed:
 		p.Dots = append(p.Dots, dot{p.x(e.At), p.y(float64(e.Size)), "pushed", when + " · " + l.say("trail.push", e.Epoch), href})

@@ -66,8 +66,12 @@ func TestAProxiedPersonDecides(t *testing.T) {
 	d.header.Set(SecretHeader, "sixteen letters!")
 	d.header.Set("X-Forwarded-Email", "bo@example.com")
 	d.header.Set("X-Forwarded-Groups", "support")
+	before := d.form
 	if status, body := d.get(t, "/console/tenants/acme"); status != http.StatusOK || strings.Contains(body, "li.na") {
 		t.Errorf("another person: %d", status)
+	}
+	if d.form == before {
+		t.Error("another person has the same forms")
 	}
 }
 

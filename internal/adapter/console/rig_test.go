@@ -270,6 +270,9 @@ func (w *world) Codes(_ context.Context, tenant, prefix string, limit int) ([]pu
 			all = append(all, push.Ref{Tenant: "acme", Code: c.ID})
 		}
 	}
+	if stranger := (push.Ref{Tenant: "globex", Code: "code-9"}); strings.HasPrefix(stranger.Code, prefix) && (tenant == "" || tenant == stranger.Tenant) {
+		all = append(all, stranger)
+	}
 	return all, nil
 }
 

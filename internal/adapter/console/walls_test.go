@@ -29,8 +29,8 @@ func TestWallsBetweenTenants(t *testing.T) {
 			t.Errorf("%s: %d; a tenant that is not there: %d", path, status, strange)
 		}
 	}
-	for _, path := range []string{"/console/dirty", "/console/fanouts", "/console/decisions", "/console/search?q=code", "/console/search?q=globex"} {
-		if status, body := d.get(t, path); status != http.StatusOK || strings.Contains(body, "code-9") || strings.Contains(body, "tenants/globex") {
+	for _, path := range []string{"/console/dirty", "/console/fanouts", "/console/decisions", "/console/search?q=code", "/console/search?q=code-9", "/console/search?q=globex", "/console/search?q=globex/code-9"} {
+		if status, body := d.get(t, path); status != http.StatusOK || strings.Contains(body, "codes/code-9") || strings.Contains(body, "tenants/globex") {
 			t.Errorf("%s: %d, and shows what is globex's", path, status)
 		}
 	}
