@@ -5,7 +5,9 @@ package console_test
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http/httptest"
 	"slices"
@@ -19,7 +21,9 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/access"
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
 	"github.com/rollcall-dev/rollcall/internal/adapter/pulsarbus"
+	"github.com/rollcall-dev/rollcall/internal/adapter/redisboard"
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisbudget"
+	"github.com/rollcall-dev/rollcall/internal/board"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -58,6 +62,7 @@ func newWorld(t *testing.T) *world {
 	w.configure(server.URL)
 	w.connect()
 	w.seed()
+	w.past()
 	w.start()
 	w.live()
 	return w
@@ -133,6 +138,45 @@ func (w *world) seed() {
 	}
 }
 
+// past is what a real installation has after a while: more codes, dirty ones among
+// them, an hour of calls, a trail.
+func (w *world) past() {
+	ctx, now := w.Context(), time.Now()
+	for n := range 60 {
+		w.code("acme", fmt.Sprintf("shop-%02d", n), "li.na", "zhang.min")
+	}
+	for n, why := range []reason.Reason{reason.BadMember, reason.Transient, reason.Gone, reason.Blocked, reason.Blocked, reason.Blocked} {
+		w.must(w.db.Dirty().Mark(ctx, push.Mark{
+			Ref: push.Ref{Tenant: "acme", Code: fmt.Sprintf("shop-%02d", n)}, Reason: why, Detail: "errcode", Due: now.Add(time.Hour),
+		}))
+	}
+	ref := push.Ref{Tenant: "acme", Code: "spring-fair"}
+	w.must(w.db.Trails().Append(ctx, []trail.Noted{
+		{Ref: ref, Entry: trail.Entry{At: now.Add(-50 * time.Minute), Kind: trail.Waits, Cause: reason.Wayless}},
+		{Ref: ref, Entry: trail.Entry{At: now.Add(-22 * time.Minute), Kind: trail.Waits, Cause: reason.Throttled, Until: now.Add(-20 * time.Minute)}},
+	}))
+	reports, err := redisboard.New(w.redis(), redisboard.Options{Prefix: w.cfg.Redis.KeyPrefix})
+	w.must(err)
+	var calls []board.TenantMinute
+	for n := range 58 {
+		at := now.Add(time.Duration(n-59) * time.Minute).Truncate(time.Minute)
+		granted := 4000 + int(3500*math.Sin(float64(n)/9)) + 37*(n*n%23)
+		calls = append(calls, board.TenantMinute{Tenant: "acme", Minute: board.Minute{At: at, Granted: granted, Refused: max(0, granted-7400)}})
+		calls = append(calls, board.TenantMinute{Tenant: "globex", Minute: board.Minute{At: at, Granted: granted / 9}})
+	}
+	report := board.Report{Instance: "past", Role: board.Keeper, At: now}
+	w.must(reports.Put(ctx, report, calls))
+	w.must(reports.Remove(ctx, report))
+}
+
+func (w *world) redis() redis.UniversalClient {
+	opts, err := redis.ParseURL(w.cfg.Redis.URL.Reveal())
+	w.must(err)
+	client := redis.NewClient(opts)
+	w.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
 func (w *world) code(tenant, id string, members ...string) {
 	c := roster.Code{
 		ID: id, Tenant: tenant, ConfigID: "way-" + id, Family: roster.Native, Remark: "<b>" + id + "</b>", Revision: 1,
@@ -191,7 +235,7 @@ func (w *world) live() {
 	ref := push.Ref{Tenant: "acme", Code: "spring-fair"}
 	w.until("the trail has both pushes", func() bool {
 		entries, err := w.db.Trails().Of(w.Context(), ref)
-		return err == nil && len(entries) >= 2
+		return err == nil && len(slices.DeleteFunc(entries, func(e trail.Entry) bool { return e.Kind != trail.Pushed })) == 2
 	})
 	w.must(w.db.Trails().Append(w.Context(), []trail.Noted{
 		{Ref: ref, Entry: trail.Entry{At: time.Now(), Kind: trail.Full, Cause: reason.AtDailyLimit, Staff: evil, Count: 6, Limit: 5}},
@@ -204,11 +248,7 @@ func (w *world) live() {
 }
 
 func (w *world) block(tenant string) {
-	opts, err := redis.ParseURL(w.cfg.Redis.URL.Reveal())
-	w.must(err)
-	client := redis.NewClient(opts)
-	defer client.Close()
-	budget, err := redisbudget.New(client, redisbudget.Options{Prefix: w.cfg.Redis.KeyPrefix})
+	budget, err := redisbudget.New(w.redis(), redisbudget.Options{Prefix: w.cfg.Redis.KeyPrefix})
 	w.must(err)
 	_, err = budget.Throttled(w.Context(), tenant, redisbudget.ErrCodeFrequency)
 	w.must(err)

@@ -106,16 +106,15 @@ func niceStep(about float64) float64 {
 
 // timeStep is the time between two marks of a span.
 func timeStep(span time.Duration) (time.Duration, string) {
-	for _, s := range []struct{ upTo, step time.Duration }{
-		{2 * time.Minute, 30 * time.Second},
-		{10 * time.Minute, 2 * time.Minute},
-		{time.Hour, 10 * time.Minute},
-		{6 * time.Hour, time.Hour},
-		{24 * time.Hour, 4 * time.Hour},
-		{72 * time.Hour, 12 * time.Hour},
+	for _, s := range []struct {
+		upTo, step time.Duration
+		layout     string
+	}{
+		{2 * time.Minute, 30 * time.Second, "15:04:05"}, {10 * time.Minute, 2 * time.Minute, "15:04"}, {time.Hour, 10 * time.Minute, "15:04"},
+		{6 * time.Hour, time.Hour, "15:04"}, {24 * time.Hour, 4 * time.Hour, "15:04"}, {72 * time.Hour, 12 * time.Hour, "01-02 15:04"},
 	} {
 		if span <= s.upTo {
-			return s.step, "15:04"
+			return s.step, s.layout
 		}
 	}
 	days := max(1, int(span.Hours()/24/6))
