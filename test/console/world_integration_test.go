@@ -161,8 +161,9 @@ func (w *world) past() {
 	for n := range 58 {
 		at := now.Add(time.Duration(n-59) * time.Minute).Truncate(time.Minute)
 		granted := 4000 + int(3500*math.Sin(float64(n)/9)) + 37*(n*n%23)
-		calls = append(calls, board.TenantMinute{Tenant: "acme", Minute: board.Minute{At: at, Granted: granted, Refused: max(0, granted-7400)}})
-		calls = append(calls, board.TenantMinute{Tenant: "globex", Minute: board.Minute{At: at, Granted: granted / 9}})
+		calls = append(calls,
+			board.TenantMinute{Tenant: "acme", Minute: board.Minute{At: at, Granted: granted, Refused: max(0, granted-7400)}},
+			board.TenantMinute{Tenant: "globex", Minute: board.Minute{At: at, Granted: granted / 9}})
 	}
 	report := board.Report{Instance: "past", Role: board.Keeper, At: now}
 	w.must(reports.Put(ctx, report, calls))

@@ -110,8 +110,12 @@ func timeStep(span time.Duration) (time.Duration, string) {
 		upTo, step time.Duration
 		layout     string
 	}{
-		{2 * time.Minute, 30 * time.Second, "15:04:05"}, {10 * time.Minute, 2 * time.Minute, "15:04"}, {time.Hour, 10 * time.Minute, "15:04"},
-		{6 * time.Hour, time.Hour, "15:04"}, {24 * time.Hour, 4 * time.Hour, "15:04"}, {72 * time.Hour, 12 * time.Hour, "01-02 15:04"},
+		{2 * time.Minute, 30 * time.Second, "15:04:05"},
+		{10 * time.Minute, 2 * time.Minute, "15:04"},
+		{time.Hour, 10 * time.Minute, "15:04"},
+		{6 * time.Hour, time.Hour, "15:04"},
+		{24 * time.Hour, 4 * time.Hour, "15:04"},
+		{72 * time.Hour, 12 * time.Hour, "01-02 15:04"},
 	} {
 		if span <= s.upTo {
 			return s.step, s.layout
