@@ -16,7 +16,7 @@ type Console struct {
 	SignInBurst int           `envconfig:"ROLLCALL_CONSOLE_SIGN_IN_BURST" default:"10" accept:"1..10000" desc:"The same, at once."`
 	Streams     int           `envconfig:"ROLLCALL_CONSOLE_STREAMS" default:"100" accept:"1..10000" desc:"Pages of the console with live figures, in each process."`
 	ProxyHeader string        `envconfig:"ROLLCALL_CONSOLE_PROXY_HEADER" accept:"text" shown:"none" desc:"A proxy in front signs people in and names the person in this header, such as X-Forwarded-Email. It needs the secret and the roles too."`
-	ProxyGroups string        `envconfig:"ROLLCALL_CONSOLE_PROXY_GROUPS_HEADER" accept:"text" shown:"none" desc:"The header in which it names the person's groups, separated by commas."`
+	ProxyGroups string        `envconfig:"ROLLCALL_CONSOLE_PROXY_GROUPS" accept:"text" shown:"none" desc:"The header in which it names the person's groups, separated by commas."`
 	ProxySecret Secret        `envconfig:"ROLLCALL_CONSOLE_PROXY_SECRET" accept:"text" desc:"What the proxy sends in X-Rollcall-Proxy-Secret to prove that it is the proxy; at least 16 characters."`
 	ProxyRoles  Roles         `envconfig:"ROLLCALL_CONSOLE_PROXY_ROLES" accept:"roles" shown:"none" desc:"Who may do what, separated by commas: WHO=SCOPE+SCOPE or WHO=SCOPE@TENANT. WHO is a person, group:NAME, or * for everybody; a person's own role comes before his groups', and these before everybody's. SCOPE is read, write or admin."`
 }
@@ -69,7 +69,7 @@ func (c Console) rules() []contradiction {
 			because: "a proxy that signs people in needs both",
 		},
 		{
-			names:   []string{"ROLLCALL_CONSOLE_PROXY_GROUPS_HEADER", "ROLLCALL_CONSOLE_PROXY_HEADER"},
+			names:   []string{"ROLLCALL_CONSOLE_PROXY_GROUPS", "ROLLCALL_CONSOLE_PROXY_HEADER"},
 			broken:  c.ProxyGroups != "" && !proxied,
 			because: "groups are of a person whom the proxy names",
 		},

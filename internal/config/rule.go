@@ -119,7 +119,7 @@ var namedRules = map[string]rule{
 	"names":    {text: "words separated by commas", check: checkNames},
 	"networks": {text: "networks such as 10.0.0.0/8,fd00::/8", check: func(string, reflect.Value) string { return "" }},
 	"sources":  {text: "sources such as https: or https://wework.qpic.cn, separated by commas", check: checkSources},
-	"roles":    {text: "WHO=SCOPE+SCOPE@TENANT, separated by commas", check: func(string, reflect.Value) string { return "" }},
+	"roles":    {text: "roles: WHO=SCOPE,WHO=SCOPE", check: func(string, reflect.Value) string { return "" }},
 	// Braces would change which slot of a Redis Cluster a key falls into.
 	"prefix":  matching("letters, digits, '.', '_', '-', ':'; at most 50", `^[A-Za-z0-9._:-]{1,50}$`, "holds other characters or is too long"),
 	"address": {text: "host:port or :port", check: checkAddress},

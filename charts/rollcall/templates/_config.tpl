@@ -47,7 +47,7 @@ ROLLCALL_DRAW_TRUSTED_PROXIES: draw.trustedProxies
 ROLLCALL_DRAW_IMAGE_SOURCES: draw.imageSources
 ROLLCALL_ALERT_INTERVAL: alertRobot.interval
 ROLLCALL_CONSOLE_PROXY_HEADER: console.proxy.header
-ROLLCALL_CONSOLE_PROXY_GROUPS_HEADER: console.proxy.groupsHeader
+ROLLCALL_CONSOLE_PROXY_GROUPS: console.proxy.groupsHeader
 ROLLCALL_CONSOLE_PROXY_ROLES: console.proxy.roles
 ROLLCALL_LOG_LEVEL: log.level
 ROLLCALL_LOG_FORMAT: log.format

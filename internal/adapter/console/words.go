@@ -13,7 +13,7 @@ var words = map[string]phrase{
 	"no":            {"no", "否"},
 	"unit.ms":       {" ms", " 毫秒"},
 	"unit.s":        {" s", " 秒"},
-	"unit.m":        {" min", " 分"},
+	"unit.m":        {" min", " 分钟"},
 	"unit.h":        {" h", " 小时"},
 	"unit.d":        {" d", " 天"},
 	"time.now":      {"just now", "刚刚"},
