@@ -38,6 +38,18 @@ var detailWords = []struct {
 	{regexp.MustCompile(`^(\d+) failures in a row, the last one (\S+): (.*)$`), "连续失败 $1 次，最近一次 $2：$3"},
 	{regexp.MustCompile(`^(.+) announced push (\d+) and has not recorded its outcome$`), "$1 宣布了第 $2 次推送，结果尚未记录"},
 	{regexp.MustCompile(`^the code is in the slow lane: one push in (.+)$`), "慢车道：每 $1 推送一次"},
+	{regexp.MustCompile(`^the members agree; .+$`), "成员一致；联系方式、其文本或模式不一致"},
+	{regexp.MustCompile(`^the record's members are not those of its hash: .+$`), "记录中的成员与其哈希不符"},
+	{regexp.MustCompile(`^the list still has (.+) and lacks (.+)$`), "列表仍有 $1，缺少 $2"},
+	{regexp.MustCompile(`^the list still has (.+)$`), "列表仍有 $1"},
+	{regexp.MustCompile(`^the list lacks (.+)$`), "列表缺少 $1"},
+	{regexp.MustCompile(`^the code has no record of a push$`), "此活码没有推送记录"},
+	{regexp.MustCompile(`^a push was announced and its outcome is not recorded$`), "已宣布推送，结果尚未记录"},
+	{regexp.MustCompile(`^the code has no rotation set$`), "此活码没有轮转集合"},
+	{regexp.MustCompile(`^the code is deleted and has a rotation set$`), "活码已删除，但仍有轮转集合"},
+	{regexp.MustCompile(`^the rotation set seats (.+), the facts ask for (.+)$`), "轮转集合为 $1，事实要求 $2"},
+	{regexp.MustCompile(`^the rotation set is of round (\d+), the facts of round (\d+)$`), "轮转集合为第 $1 轮，事实为第 $2 轮"},
+	{regexp.MustCompile(`^what is noted to compare .+$`), "用于比对的记录与事实不一致"},
 	{regexp.MustCompile(`^dirty since (\S+): (.*)$`), "自 $1 起待处理：$2"},
 }
 
@@ -56,6 +68,16 @@ func (l lang) detail(text string) string {
 		parts[i] = said
 	}
 	return strings.Join(parts, "，")
+}
+
+// named is a reason in brackets behind a name.
+var named = regexp.MustCompile(`\(([a-z_]+)\)`)
+
+// finding is what the audit says of a code, with its reasons in words.
+func (l lang) finding(text string) string {
+	return named.ReplaceAllStringFunc(l.detail(text), func(word string) string {
+		return "(" + l.reason(word[1:len(word)-1]) + ")"
+	})
 }
 
 // inChinese returns a fact in Chinese, or as it is and false.

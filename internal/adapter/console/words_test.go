@@ -169,6 +169,17 @@ func TestFactsInChinese(t *testing.T) {
 			t.Errorf("%q is changed in English", text)
 		}
 	}
+	for text, want := range map[string]string{
+		"the list still has amy (at_daily_limit), bob (offline) and lacks cleo (eligible)": "列表仍有 amy (达到活码每日上限), bob (离线)，缺少 cleo (可接待)",
+		"the list lacks a)b(c (no member)":                                                 "列表缺少 a)b(c (no member)",
+	} {
+		if got := chinese.finding(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+	if got := english.finding("the list still has amy (offline)"); got != "the list still has amy (off line)" {
+		t.Errorf("in English: %q", got)
+	}
 	if got := chinese.detail("something new"); got != "something new" {
 		t.Errorf("what nobody has translated becomes %q", got)
 	}
