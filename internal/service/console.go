@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/console"
 	"github.com/rollcall-dev/rollcall/internal/adapter/landing"
 	"github.com/rollcall-dev/rollcall/internal/adapter/mongostore"
+	"github.com/rollcall-dev/rollcall/internal/adapter/redissession"
 	"github.com/rollcall-dev/rollcall/internal/config"
 	"github.com/rollcall-dev/rollcall/internal/decision"
 	"github.com/rollcall-dev/rollcall/internal/dirty"
@@ -44,7 +45,8 @@ func (i *ingress) openConsole(mux *http.ServeMux) error {
 		Verifier: access.NewVerifier(i.db.Tokens(), access.VerifierOptions{
 			Fresh: i.cfg.API.TokenFresh, Grace: i.cfg.API.TokenGrace, Max: i.cfg.API.TokensKept, Now: time.Now,
 		}),
-		Board: status, Explainer: consoleExplainer{explainer}, Facts: i.db.Registry(), Directory: i.db.Directory(),
+		SignOuts: redissession.New(i.redis, i.cfg.Redis.KeyPrefix),
+		Board:    status, Explainer: consoleExplainer{explainer}, Facts: i.db.Registry(), Directory: i.db.Directory(),
 		Dirty: consoleDirty{i.db}, Letters: consoleLetters{i.cfg}, FanOuts: i.db.FanOuts(), Decisions: consoleDecisions{i.db.Decisions()},
 		Orders: newInterventionDesk(i.cfg, i.db, i.loop.publisher, i.loop.requests, i.tenantRate),
 	}, i.consoleOptions())

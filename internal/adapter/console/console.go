@@ -48,7 +48,7 @@ type Console struct {
 	opts   Options
 	screen *screen
 	paces  *ratelimit.Keyed[netip.Prefix]
-	ended  *recent.Map[string, struct{}] // sessions that were signed out here
+	ended  *recent.Map[string, struct{}] // sessions that are known to be signed out
 	live   *streams
 	stop   chan struct{}
 	once   sync.Once

@@ -84,7 +84,7 @@ func (c *Console) follow(v *visit, s *stream, look func(context.Context) (figure
 	var last []byte
 	for time.Since(begun) < streamTime {
 		v.now = c.opts.Now()
-		if !c.lasts(v.session) || c.recognize(v) != nil {
+		if c.recognize(v) != nil {
 			_ = s.send("event: ended\ndata: {}\n\n")
 			return
 		}

@@ -29,6 +29,13 @@ type Verifier interface {
 	Standing(ctx context.Context, id string) (access.Grant, error)
 }
 
+// SignOuts are the sessions that were signed out, in whatever process.
+type SignOuts interface {
+	// End notes one, for as long as the session could last.
+	End(ctx context.Context, session string, lasting time.Duration) error
+	Ended(ctx context.Context, session string) (bool, error)
+}
+
 // Board is the whole installation at one look.
 type Board interface {
 	// View looks once. What could not be read is told in the View.
@@ -120,6 +127,7 @@ type Orders interface {
 // Ports are what a Console works with. All are required.
 type Ports struct {
 	Verifier  Verifier
+	SignOuts  SignOuts
 	Board     Board
 	Explainer Explainer
 	Facts     Facts

@@ -45,6 +45,7 @@ type world struct {
 	now        time.Time
 	grants     map[string]access.Grant // by the token's whole text
 	revoked    map[string]bool
+	signedOut  map[string]bool
 	away       error // of the store
 	unverified error // of the store of tokens
 	view       board.View
@@ -65,7 +66,7 @@ type world struct {
 
 func newWorld() *world {
 	w := &world{
-		now: noon, revoked: map[string]bool{},
+		now: noon, revoked: map[string]bool{}, signedOut: map[string]bool{},
 		grants: map[string]access.Grant{
 			"reader": {Token: "reader", Scopes: []access.Scope{access.Read}},
 			"writer": {Token: "writer", Scopes: []access.Scope{access.Read, access.Write}},
@@ -196,6 +197,19 @@ func (w *world) Standing(_ context.Context, id string) (access.Grant, error) {
 	return grant, nil
 }
 
+func (w signOuts) End(_ context.Context, session string, _ time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.signedOut[session] = true
+	return w.away
+}
+
+func (w signOuts) Ended(_ context.Context, session string) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.signedOut[session], w.away
+}
+
 func (w *world) View(context.Context) (board.View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -301,6 +315,7 @@ type (
 	lettersPort   struct{ *world }
 	fanOutsPort   struct{ *world }
 	decisionsPort struct{ *world }
+	signOuts      struct{ *world }
 )
 
 func (d dirtyPort) List(_ context.Context, which DirtyFilter, _ push.Ref, limit int) ([]DirtyCode, error) {
@@ -441,7 +456,7 @@ type desk struct {
 
 func (w *world) ports() Ports {
 	return Ports{
-		Verifier: w, Board: w, Explainer: w, Facts: w, Directory: w, Dirty: dirtyPort{w}, Letters: lettersPort{w}, FanOuts: fanOutsPort{w},
+		Verifier: w, SignOuts: signOuts{w}, Board: w, Explainer: w, Facts: w, Directory: w, Dirty: dirtyPort{w}, Letters: lettersPort{w}, FanOuts: fanOutsPort{w},
 		Decisions: decisionsPort{w}, Orders: w,
 	}
 }

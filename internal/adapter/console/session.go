@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
@@ -45,17 +46,34 @@ func (c *Console) open(r *http.Request) (session, bool) {
 		return session{}, false
 	}
 	var s session
-	if json.Unmarshal([]byte(plain), &s) != nil || !c.lasts(s) {
+	if json.Unmarshal([]byte(plain), &s) != nil || !c.lasts(s) || c.signedOut(r.Context(), s) {
 		return session{}, false
 	}
 	return s, true
 }
 
+// askTime is how long the question may take whether a session was signed out.
+const askTime = 500 * time.Millisecond
+
+// signedOut reports whether a session was signed out. While nobody can be asked
+// only this process's own word counts: the console is for when servers are away.
+func (c *Console) signedOut(ctx context.Context, s session) bool {
+	if _, here := c.ended.Get(s.ID); here {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	ended, err := c.SignOuts.Ended(ctx, s.ID)
+	if err == nil && ended {
+		c.ended.Put(s.ID, struct{}{})
+	}
+	return err == nil && ended
+}
+
 // lasts reports whether a session counts now.
 func (c *Console) lasts(s session) bool {
 	now := c.opts.Now()
-	_, ended := c.ended.Get(s.ID)
-	return !ended && now.Before(s.Born.Add(c.opts.Life)) && now.Before(s.Seen.Add(c.opts.Idle))
+	return now.Before(s.Born.Add(c.opts.Life)) && now.Before(s.Seen.Add(c.opts.Idle))
 }
 
 // keep gives a session to the browser.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -62,11 +63,16 @@ func (c *Console) postSignIn(v *visit) error {
 	return v.redirect(form.Next)
 }
 
-// postSignOut ends the session: the browser forgets it, and this process takes
-// it no more.
+// postSignOut ends the session: the browser forgets it, and no process takes it
+// any more.
 func (c *Console) postSignOut(v *visit) error {
 	c.ended.Put(v.session.ID, struct{}{})
 	forget(v.w, v.Request)
+	ctx, cancel := context.WithTimeout(v.Context(), askTime)
+	defer cancel()
+	if err := c.SignOuts.End(ctx, v.session.ID, c.opts.Life); err != nil {
+		c.opts.Logger.WarnContext(v.Context(), "a sign-out is known to this process alone", "error", err)
+	}
 	return v.redirect("/console/signin")
 }
 

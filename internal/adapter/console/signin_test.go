@@ -117,6 +117,24 @@ func TestASessionOfAnotherProcessCounts(t *testing.T) {
 	}
 }
 
+func TestASignOutIsKnownToAllProcesses(t *testing.T) {
+	keys, out := ring(t), map[string]bool{}
+	same := func(w *world, o *Options) { o.Keys, w.signedOut = keys, out }
+	one, other := newDesk(t, same).as(t, "reader"), newDesk(t, same)
+	for name, value := range one.cookies {
+		other.cookies[name] = value
+	}
+	one.post(t, "/console/signout")
+	other.away = errors.New("away")
+	if status, _ := other.get(t, "/console/search"); status != http.StatusOK {
+		t.Errorf("while nobody can be asked: %d", status)
+	}
+	other.away = nil
+	if status, _ := other.get(t, "/console/search"); status != http.StatusSeeOther {
+		t.Errorf("%d", status)
+	}
+}
+
 func TestTheCookieOverPlainHTTP(t *testing.T) {
 	for host, want := range map[string]string{
 		"http://localhost:8080": "rollcall_console=", "http://127.0.0.1:8080": "rollcall_console=", "http://[::1]:8080": "rollcall_console=",
