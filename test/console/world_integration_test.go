@@ -152,8 +152,8 @@ func (w *world) past() {
 	}
 	ref := push.Ref{Tenant: "acme", Code: "spring-fair"}
 	w.must(w.db.Trails().Append(ctx, []trail.Noted{
-		{Ref: ref, Entry: trail.Entry{At: now.Add(-50 * time.Minute), Kind: trail.Waits, Cause: reason.Wayless}},
-		{Ref: ref, Entry: trail.Entry{At: now.Add(-22 * time.Minute), Kind: trail.Waits, Cause: reason.Throttled, Until: now.Add(-20 * time.Minute)}},
+		{Ref: ref, Entry: trail.Entry{At: now.Add(-9 * time.Minute), Kind: trail.Waits, Cause: reason.Throttled, Until: now.Add(-7 * time.Minute)}},
+		{Ref: ref, Entry: trail.Entry{At: now.Add(-4 * time.Minute), Kind: trail.Waits, Cause: reason.Backoff, Until: now.Add(-2 * time.Minute)}},
 	}))
 	reports, err := redisboard.New(w.redis(), redisboard.Options{Prefix: w.cfg.Redis.KeyPrefix})
 	w.must(err)

@@ -58,7 +58,7 @@ func (p *plot) XText() int { return p.Bottom + 15 }
 
 func newPlot(id string, height int, from, until time.Time, most float64) *plot {
 	return &plot{
-		ID: id, Width: 760, Height: height, Left: 40, Right: 752, Top: 14, Bottom: height - 22,
+		ID: id, Width: 760, Height: height, Left: 48, Right: 752, Top: 14, Bottom: height - 22,
 		from: from, until: until, most: max(most, 1),
 	}
 }

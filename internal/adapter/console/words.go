@@ -267,7 +267,7 @@ var words = map[string]phrase{
 	"trail.lists":      {"list of %d, before and after", "列表 %d 人，前后对比"},
 	"trail.before":     {"before", "之前"},
 	"trail.after":      {"after", "之后"},
-	"trail.wait":       {"Waits", "等待"},
+	"trail.wait":       {"A push waits:", "推送等待："},
 	"trail.full.one":   {"At the ceiling", "达到上限"},
 	"trail.beyond.one": {"Beyond the ceiling", "超过上限"},
 	"trail.plot":       {"Length of the list over time", "列表人数走势"},

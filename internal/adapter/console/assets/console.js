@@ -65,6 +65,9 @@ document.addEventListener("visibilitychange", () => (document.hidden ? stop() : 
 addEventListener("pagehide", stop);
 if (!document.hidden) start();
 
+// Of a drawing over time that does not fit, the newest is looked for first.
+document.querySelectorAll(".plot").forEach((plot) => { plot.parentElement.scrollLeft = plot.parentElement.scrollWidth; });
+
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, textarea, select, [contenteditable]")) return;
