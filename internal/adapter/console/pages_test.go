@@ -144,6 +144,11 @@ func TestThePastOnAPage(t *testing.T) {
 			t.Errorf("the answer lacks %q", want)
 		}
 	}
+	for _, want := range []string{"Push 32 was not taken:", "staff_changed", "4bf92f3577b34da6a3ce929d0e0e4736", "refused-push"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("a refused push lacks %q", want)
+		}
+	}
 	// Two things of one second are told apart by the addresses of the trail.
 	_, body = d.get(t, "/console/tenants/acme/codes/code-1")
 	if !strings.Contains(body, "?at=2026-11-30T03%3A40%3A00Z#past") {

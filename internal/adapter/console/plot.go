@@ -236,10 +236,12 @@ func (p *plot) entry(x explain.Explanation, e trail.Entry, at int, l lang, zone 
 	switch {
 	case e.Kind == trail.Pushed:
 		p.Dots = append(p.Dots, dot{p.x(e.At), p.y(float64(e.Size)), "pushed", when + " · " + l.say("trail.push", e.Epoch), href})
+	case e.Kind == trail.Refused:
+		p.Dots = append(p.Dots, dot{p.x(e.At), float64(p.Top) + 4, "refused-push", when + " · " + l.reason(e.Cause), ""})
 	case e.Kind == trail.Waits:
 		until := x.At
 		for _, next := range x.Trail[at+1:] {
-			if next.Kind != trail.Full {
+			if next.Kind == trail.Pushed || next.Kind == trail.Waits {
 				until = next.At
 				break
 			}

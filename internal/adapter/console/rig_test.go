@@ -128,6 +128,10 @@ func story(now time.Time) explain.Explanation {
 		pushed(20*time.Minute, 31, 3, trail.Move{Staff: "cleo", Why: reason.Offline}, trail.Move{Staff: evil, Came: true, Why: reason.Eligible}),
 		{At: now.Add(-12 * time.Minute), Kind: trail.Full, Cause: reason.AtDailyLimit, Staff: "amy", Count: 5, Limit: 5},
 		{At: now.Add(-11 * time.Minute), Kind: trail.Waits, Cause: reason.Blocked, Until: now.Add(40 * time.Minute), Detail: "45009"},
+		{
+			At: now.Add(-6 * time.Minute), Kind: trail.Refused, Epoch: 32, Cause: reason.Blocked, Detail: "45009: " + evil, Trace: "4bf92f3577b34da6a3ce929d0e0e4736",
+			Trigger: trail.Trigger{Reason: "staff_changed", Message: "9:1:0"},
+		},
 		{At: now.Add(-4 * time.Minute), Kind: trail.Full, Cause: reason.AtDailyLimit, Staff: "amy", Count: 6, Limit: 5},
 	}}, roster.LaneRules{}, now)
 }
