@@ -36,7 +36,7 @@ func newBrowser(t *testing.T, url string) *browser {
 		program = "/usr/bin/chromium"
 	}
 	if _, err := os.Stat(program); err != nil {
-		t.Skipf("no browser at %s: ROLLCALL_CHROMIUM names one", program)
+		t.Fatalf("no browser at %s: install chromium, or name one with ROLLCALL_CHROMIUM", program)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("lang", "en-US"))
 	allocated, end := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
@@ -126,7 +126,7 @@ func axe(t *testing.T) string {
 	file := filepath.Join(home, "node_modules", "axe-core", "axe.min.js")
 	if _, err := os.Stat(file); err != nil {
 		if _, err := exec.LookPath("npm"); err != nil {
-			t.Skipf("no %s, and no npm to fetch it with", file)
+			t.Fatalf("no %s, and no npm to fetch it with: install npm", file)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
