@@ -181,6 +181,10 @@ func TestIncidents(t *testing.T) {
 			func(v *board.View) { v.Broker.DeadLetters = 2 },
 			[]string{"ticket RollcallDeadLetters: 2 dead letters wait for a person"},
 		},
+		"one dead letter": {
+			func(v *board.View) { v.Broker.DeadLetters = 1 },
+			[]string{"ticket RollcallDeadLetters: 1 dead letter waits for a person"},
+		},
 		"an old repair": {
 			func(v *board.View) { v.Dirty = dirtyFor(reason.BadMember, 1, 5*time.Hour) },
 			[]string{"ticket RollcallDirtyOld bad_member 5h0m0s: 1 code dirty for longer than a wait lasts: a person is needed"},

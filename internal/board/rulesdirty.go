@@ -11,7 +11,7 @@ func deadLetters(v View) []Incident {
 	if v.Broker == nil || v.Broker.DeadLetters == 0 {
 		return nil
 	}
-	return []Incident{ticket("RollcallDeadLetters", fmt.Sprintf("%d dead letters wait for a person", v.Broker.DeadLetters))}
+	return []Incident{ticket("RollcallDeadLetters", counted(int(v.Broker.DeadLetters), "dead letter waits", "dead letters wait")+" for a person")}
 }
 
 // dirtyOld is one incident for each reason: each is mended in its own way.
