@@ -4,6 +4,7 @@ package console_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,10 +83,11 @@ func (b *browser) press(selector string) {
 	}
 }
 
-func (b *browser) text(selector string) (text string) {
+// text is what an element shows, "" while there is none. It is asked in one step: a
+// live page replaces its elements.
+func (b *browser) text(selector string) string {
 	b.t.Helper()
-	b.do(chromedp.Text(selector, &text, chromedp.NodeReady))
-	return text
+	return b.eval(fmt.Sprintf(`document.querySelector(%q)?.innerText ?? ""`, selector))
 }
 
 func (b *browser) path() (path string) {
@@ -103,7 +105,12 @@ func (b *browser) eval(expression string) (value string) {
 func (b *browser) signIn(token string) {
 	b.t.Helper()
 	b.open("/console/signin")
-	b.do(chromedp.SendKeys("#token", token), chromedp.SendKeys("#name", "Li Na"), chromedp.Click(".signin .primary"), chromedp.WaitReady("nav.side"))
+	b.do(chromedp.SetValue("#token", token), chromedp.SetValue("#name", "Li Na"))
+	b.press(".signin .primary")
+	if got := b.text(".notice.bad"); got != "" {
+		b.t.Fatalf("the sign-in is refused: %s", got)
+	}
+	b.do(chromedp.WaitReady("nav.side"))
 }
 
 func (b *browser) signOut() {
