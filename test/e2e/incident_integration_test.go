@@ -28,18 +28,20 @@ func TestTheTicketIsExplainedAfterwards(t *testing.T) {
 	h.code(roster.Code{ID: name, Tenant: "acme", Switches: roster.Switches{OfflineCheck: true}}, "amy", "bob")
 	ref := push.Ref{Tenant: "acme", Code: name}
 	h.refresher("r")
-	h.publish("acme", name)
-	eventually(t, 20*time.Second, "the list is pushed", func() bool { return slices.Equal(h.listed("acme", name), []string{"amy", "bob"}) })
-
-	_, err := h.sim.AddFault(fault.Rule{API: "update_contact_way", Action: fault.ErrCode, ErrCode: 45009, Count: 1})
-	h.must(err)
-	h.must(h.db.Facts().SetPresence(t.Context(), "acme", "amy", roster.OfflineNow))
-	h.publish("acme", name)
 	entries := func() []trail.Entry {
 		all, err := h.db.Trails().Of(t.Context(), ref)
 		h.must(err)
 		return all
 	}
+	h.publish("acme", name)
+	eventually(t, 20*time.Second, "the list is pushed and recorded", func() bool {
+		return slices.Equal(h.listed("acme", name), []string{"amy", "bob"}) && len(entries()) > 0
+	})
+
+	_, err := h.sim.AddFault(fault.Rule{API: "update_contact_way", Action: fault.ErrCode, ErrCode: 45009, Count: 1})
+	h.must(err)
+	h.must(h.db.Facts().SetPresence(t.Context(), "acme", "amy", roster.OfflineNow))
+	h.publish("acme", name)
 	var waiting trail.Entry
 	eventually(t, 20*time.Second, "the trail says that a push waits", func() bool {
 		i := slices.IndexFunc(entries(), func(e trail.Entry) bool { return e.Kind == trail.Waits && e.Cause == reason.Blocked })
