@@ -32,7 +32,8 @@ reach their ceilings and end their shifts, codes are edited, one tenant storms f
 above its quota, and a refresher and an ingress are killed in the middle. Facts go
 in through the API, draws and WeCom's encrypted callbacks through the ingress.
 WeCom's windows are scaled from a minute and an hour to seconds and a minute, so
-that the storm meets them.
+that the storm meets them. Meanwhile the console shows it in a browser: the demo says
+where, and with which token.
 
 It ends with a report, and with exit status 1 when a code differs from its facts,
 a counter from what WeCom told, an event is unaccounted for, a stale list was pushed
@@ -79,7 +80,7 @@ func runDemo(cmd *cobra.Command, opts campaign.Options, report string) (err erro
 		err = errors.Join(err, servers.Stop(stopping))
 	}()
 	opts.Servers = servers.Addresses
-	opts.Live = out
+	opts.Live, opts.Console = out, true
 	opts.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	if opts.LogDir, err = demoLogs(); err != nil {
 		return err

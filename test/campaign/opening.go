@@ -174,15 +174,34 @@ func (r *running) launch(ctx context.Context) error {
 	if r.opts.Watch != nil {
 		r.opts.Watch(r.fleet)
 	}
-	secret, token, err := access.Mint(access.Order{Scopes: []access.Scope{access.Read, access.Write, access.Draw, access.Admin}, Note: "the platform"}, time.Now())
+	secret, err := r.mint(ctx, "the platform", access.Read, access.Write, access.Draw, access.Admin)
 	if err != nil {
 		return err
 	}
-	r.tell(secret)
 	r.api = newAPI(secret, func() []*fleet.Member { return r.members("ingress") })
 	r.platform.api = r.api
 	r.live.say("%d refreshers, %d ingresses, %d keepers are ready", r.opts.Refreshers, ingresses, r.opts.Keepers)
-	return r.db.Tokens().Create(ctx, token)
+	if !r.opts.Console {
+		return nil
+	}
+	looker, err := r.mint(ctx, "the console", access.Read)
+	if err != nil {
+		return err
+	}
+	for _, m := range r.members("ingress") {
+		r.live.say("the console: %s/console/ with the token %s", m.URL(), looker)
+	}
+	return nil
+}
+
+// mint makes a token for all tenants.
+func (r *running) mint(ctx context.Context, note string, scopes ...access.Scope) (string, error) {
+	secret, token, err := access.Mint(access.Order{Scopes: scopes, Note: note}, time.Now())
+	if err != nil {
+		return "", err
+	}
+	r.tell(secret)
+	return secret, r.db.Tokens().Create(ctx, token)
 }
 
 // members are the processes of one role.
@@ -228,6 +247,11 @@ func (r *running) environment() []string {
 		"ROLLCALL_AUDIT_BOUND=10s",
 		"ROLLCALL_AUDIT_EVERY=20s",
 	)
+	if r.opts.Console {
+		key := seal.Generate("console")
+		r.tell(key)
+		env = append(env, "ROLLCALL_CONSOLE_KEYS="+key)
+	}
 	return append(env, r.opts.Env...)
 }
 

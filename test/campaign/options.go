@@ -54,8 +54,11 @@ type Options struct {
 	// it returns. nil is nobody.
 	Direct func(context.Context, Scene) error
 	// Live receives the live table; nil is nobody.
-	Live   io.Writer
-	Logger *slog.Logger
+	Live io.Writer
+	// Console has the ingresses serve the console, and tells Live where and with
+	// which token it can be read.
+	Console bool
+	Logger  *slog.Logger
 }
 
 // Scene is what a director may disturb while a campaign is played.
