@@ -28,10 +28,11 @@ const (
 	costWarm    = 500 // pushes that warm a run up: a batch of the trail
 	costSample  = 10  // of so many codes one is looked at for its trail
 	costGoal    = 0.03
-	// costLimit is what fails the test. The goal is 3 %, and the median of the
-	// pairs is the figure to look at; but between two runs of seconds on a machine
-	// with other work there are more than 3 %, and a test that fails for those is
-	// soon ignored. A trail that a push waits for costs far more than this.
+	// costLimit is what fails the test, when three quarters of the pairs lose more.
+	// The goal is 3 %, and the median is the figure to look at; but between two runs
+	// of seconds on a machine with other work there are tens of percent, and a test
+	// that fails for those is soon ignored. A trail that a push waits for, or whose
+	// writes are as dear as a push's own, costs more than this in every pair.
 	costLimit = 0.10
 )
 
@@ -67,8 +68,8 @@ func TestTheTrailCostsTheRefresherNextToNothing(t *testing.T) {
 	t.Logf("the trail takes %.1f %% of the throughput, the median of %d pairs (the middle half: %.1f to %.1f %%; goal: %.0f %%), and %.1f %% of our own processor time (%.1f to %.1f %%)",
 		100*cost, len(ratios), 100*(1-ratios[len(ratios)-1-quarter]), 100*(1-ratios[quarter]), 100*costGoal,
 		100*(middle(processor)-1), 100*(processor[quarter]-1), 100*(processor[len(processor)-1-quarter]-1))
-	if cost > costLimit {
-		t.Errorf("the trail takes %.1f %% of the throughput; more than %.0f %% is no noise", 100*cost, 100*costLimit)
+	if least := 1 - ratios[len(ratios)-1-quarter]; least > costLimit {
+		t.Errorf("the trail takes %.1f %% of the throughput in three quarters of the pairs; more than %.0f %% is no noise", 100*least, 100*costLimit)
 	}
 }
 
