@@ -86,7 +86,7 @@ func (c *Console) Handler() http.Handler {
 	seen := func(pattern string, handle func(*visit) error) { open(pattern, c.known(handle)) }
 	seen("GET /console/{$}", c.getOverview)
 	seen("POST /console/signout", c.postSignOut)
-	seen("GET /console/live", c.getLive)
+	seen("GET "+livePath, c.getLive)
 	seen("GET /console/search", c.getSearch)
 	seen("GET /console/tenants/{tenant}", c.getTenant)
 	seen("GET /console/tenants/{tenant}/staff", c.getStaff)
@@ -102,8 +102,11 @@ func (c *Console) Handler() http.Handler {
 	return c.guarded(mux)
 }
 
-// root is the address of the overview.
-const root = "/console/"
+// Addresses: of the overview, and of live figures.
+const (
+	root     = "/console/"
+	livePath = root + "live"
+)
 
 // sharedView is the board as it was a moment ago, for all who look.
 type sharedView struct {

@@ -108,6 +108,27 @@ func TestAStreamEndsWithItsSession(t *testing.T) {
 	}
 }
 
+// A browser connects anew by itself for as long as a page is open: nobody need be
+// there.
+func TestLiveFiguresDoNotProlongASession(t *testing.T) {
+	d, server := served(t, "reader")
+	for range 5 {
+		d.later(10 * time.Minute)
+		f := d.follow(t, server, "/console/live?page=overview")
+		if !f.until("data:") {
+			t.Fatal(f.answer.Status)
+		}
+		if kept := f.answer.Cookies(); len(kept) > 0 {
+			t.Fatalf("the session is prolonged: %v", kept)
+		}
+		f.leave()
+	}
+	d.later(10 * time.Minute)
+	if f := d.follow(t, server, "/console/live?page=overview"); f.answer.StatusCode != http.StatusUnauthorized {
+		t.Errorf("after an hour without a page: %s", f.answer.Status)
+	}
+}
+
 // A server that stops does not wait for live pages.
 func TestAStreamEndsWithTheProcess(t *testing.T) {
 	d, server := served(t, "reader")

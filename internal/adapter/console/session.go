@@ -28,8 +28,9 @@ type session struct {
 // sealedFor is what a session is sealed for.
 const sealedFor = "console session"
 
-// reseal is the age from which a session's Seen is written anew.
-const reseal = time.Minute
+// reseal is the age from which a session's Seen is written anew: a part of the
+// time that it may be idle, so that whoever goes on looking stays.
+func (o Options) reseal() time.Duration { return min(time.Minute, o.Idle/10) }
 
 func newSession(now time.Time) session {
 	return session{ID: rand.Text(), Form: rand.Text(), Born: now, Seen: now}
@@ -88,6 +89,16 @@ func (c *Console) keep(w http.ResponseWriter, r *http.Request, s session) error 
 	}
 	http.SetCookie(w, cookie(r, sealed, s.Born.Add(c.opts.Life).Sub(c.opts.Now())))
 	return nil
+}
+
+// saw notes that a session's person has looked. Live figures note nothing: a
+// browser asks for them anew by itself, for as long as the page is open.
+func (c *Console) saw(v *visit) error {
+	if v.URL.Path == livePath || !v.session.Seen.Add(c.opts.reseal()).Before(v.now) {
+		return nil
+	}
+	v.session.Seen = v.now
+	return c.keep(v.w, v.Request, v.session)
 }
 
 // forget takes the session from the browser.

@@ -78,7 +78,7 @@ func (c *Console) postSignOut(v *visit) error {
 
 // toSignIn sends whoever has not signed in to the form, and back later.
 func (v *visit) toSignIn() {
-	if v.URL.Path == "/console/live" {
+	if v.URL.Path == livePath {
 		http.Error(v.w, "signed out", http.StatusUnauthorized)
 		return
 	}
@@ -98,7 +98,7 @@ func (v *visit) redirect(to string) error {
 func localPath(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || len(text) > 2048 || u.IsAbs() || u.Host != "" || strings.ContainsAny(text, "\\\r\n\t") ||
-		!strings.HasPrefix(u.Path, root) || strings.HasPrefix(u.Path, "/console/live") {
+		!strings.HasPrefix(u.Path, root) || strings.HasPrefix(u.Path, livePath) {
 		return root
 	}
 	return text

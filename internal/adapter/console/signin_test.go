@@ -106,6 +106,18 @@ func TestASessionEnds(t *testing.T) {
 	}
 }
 
+func TestWhoGoesOnLookingStays(t *testing.T) {
+	for _, idle := range []time.Duration{time.Minute, time.Hour} {
+		d := newDesk(t, func(_ *world, o *Options) { o.Idle = idle }).as(t, "reader")
+		for n := range 10 {
+			d.later(idle * 2 / 5)
+			if status, _ := d.get(t, "/console/search"); status != http.StatusOK {
+				t.Fatalf("idle for %s at most: the page after %d others: %d", idle, n, status)
+			}
+		}
+	}
+}
+
 // Several processes share the key, and no request has to come back to one.
 func TestASessionOfAnotherProcessCounts(t *testing.T) {
 	keys := ring(t)

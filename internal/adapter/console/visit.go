@@ -48,11 +48,8 @@ func (c *Console) known(handle func(*visit) error) func(*visit) error {
 		if v.Method == http.MethodPost && !v.session.formed(v.Request) {
 			return refusal{http.StatusForbidden, "error.form", ""}
 		}
-		if v.session.Seen.Add(reseal).Before(v.now) {
-			v.session.Seen = v.now
-			if err := c.keep(v.w, v.Request, v.session); err != nil {
-				return err
-			}
+		if err := c.saw(v); err != nil {
+			return err
 		}
 		return handle(v)
 	}
