@@ -51,17 +51,21 @@ func (p *Proxy) person(r *http.Request) (string, bool) {
 	return name, name != "" && name == strings.TrimSpace(values[0])
 }
 
+// byGroup begins a Who that is a group.
+const byGroup = "group:"
+
 // grant is that of the first role that names the person, else of the first that
-// names one of his groups, else of everybody's.
+// names one of his groups, else of everybody's. Where people choose their names,
+// one who calls himself group:sre is nobody of that group.
 func (p *Proxy) grant(r *http.Request, person string) (access.Grant, bool) {
 	groups := map[string]bool{}
 	if p.GroupsHeader != "" {
 		for _, group := range strings.Split(strings.Join(r.Header.Values(p.GroupsHeader), ","), ",") {
-			groups["group:"+strings.TrimSpace(group)] = true
+			groups[byGroup+strings.TrimSpace(group)] = true
 		}
 	}
 	for _, names := range []func(string) bool{
-		func(who string) bool { return who == person },
+		func(who string) bool { return who == person && !strings.HasPrefix(who, byGroup) },
 		func(who string) bool { return groups[who] },
 		func(who string) bool { return who == "*" },
 	} {

@@ -35,6 +35,7 @@ func TestWhomTheProxyNames(t *testing.T) {
 		"a group's tenant":          {append(proof, "X-Forwarded-Email", "bo@example.com", "X-Forwarded-Groups", "staff, support"), "/console/tenants/acme", http.StatusOK},
 		"a group's wall":            {append(proof, "X-Forwarded-Email", "bo@example.com", "X-Forwarded-Groups", "support"), "/console/tenants/globex", http.StatusNotFound},
 		"anybody may not read here": {append(proof, "X-Forwarded-Email", "eve@example.com"), "/console/dirty", http.StatusForbidden},
+		"a person named as a group": {append(proof, "X-Forwarded-Email", "group:support"), "/console/tenants/acme", http.StatusForbidden},
 		"nobody":                    {proof, "/console/dirty", http.StatusForbidden},
 		"two people":                {append(proof, "X-Forwarded-Email", "li.na@example.com", "X-Forwarded-Email", "eve@example.com"), "/console/dirty", http.StatusForbidden},
 		"without the proof":         {[]string{"X-Forwarded-Email", "li.na@example.com"}, "/console/dirty", http.StatusSeeOther},
