@@ -67,6 +67,9 @@ var (
 	askRepush = field{Name: "repush", Options: []string{"no", "yes"}, Value: "no"}
 )
 
+// retryAllName is the deed about all dirty codes of a tenant and a reason.
+const retryAllName = "dirty-retry-all"
+
 // deeds are all that a person may do, by the name in the address.
 var deeds = map[string]deed{
 	"refresh": order(decision.Refresh, access.Write, askRepush),
@@ -78,7 +81,7 @@ var deeds = map[string]deed{
 		_, err := c.Dirty.Desk(e.By).Retry(ctx, e.Tenant+"/"+e.ID, e.Why)
 		return "", err
 	}},
-	"dirty-retry-all": {scope: access.Write, carry: retryAll},
+	retryAllName: {scope: access.Write, carry: retryAll},
 	"dirty-drop": {scope: access.Admin, danger: true, weigh: weighDirty, carry: func(ctx context.Context, c *Console, e errand, _ lang) (string, error) {
 		_, err := c.Dirty.Desk(e.By).Drop(ctx, e.Tenant+"/"+e.ID, e.Why)
 		return "", err

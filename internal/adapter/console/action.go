@@ -119,43 +119,48 @@ func (v *visit) errand() (name string, one deed, e errand, err error) {
 		return "", deed{}, errand{}, notFound
 	}
 	e = errand{
-		Subject: intervene.Subject{Kind: intervene.Tenant, Tenant: v.formParam("tenant")},
-		Letter:  v.formParam("id"), Cause: reason.Reason(v.formParam("reason")),
-		For: v.asked(askFor), Lane: v.asked(askLane), Repush: v.FormValue("repush") == "yes",
+		Subject: intervene.Subject{Kind: intervene.Tenant, Tenant: v.FormValue("tenant")},
+		For:     v.asked(askFor), Lane: v.asked(askLane), Repush: v.FormValue("repush") == "yes",
 		By: v.by, Why: strings.TrimSpace(v.PostFormValue("why")), Insist: v.PostFormValue("anyway") == "yes", Now: v.now,
 	}
 	e.For, e.Lane = cmp.Or(e.For, askFor.Value), cmp.Or(e.Lane, askLane.Value)
-	if code := v.formParam("code"); code != "" {
-		e.Kind, e.ID = intervene.Code, code
-	} else if staff := v.formParam("staff"); staff != "" {
-		e.Kind, e.ID = intervene.Staff, staff
-	}
+	v.subject(name, &e)
 	if err := v.mayDo(name, one, e); err != nil {
 		return "", deed{}, errand{}, err
 	}
 	return name, one, e, nil
 }
 
-func (v *visit) formParam(name string) string {
-	text := v.FormValue(name)
-	if len(text) > maxParam {
-		return ""
+// subject reads what of a subject the deed is about, and nothing else: what a page
+// names before an action is what the action is about.
+func (v *visit) subject(name string, e *errand) {
+	code, staff := v.FormValue("code"), v.FormValue("staff")
+	switch {
+	case aboutLetter(name):
+		e.Tenant, e.Letter = "", v.FormValue("id")
+	case name == retryAllName:
+		e.Cause = reason.Reason(v.FormValue("reason"))
+	case code != "":
+		e.Kind, e.ID = intervene.Code, code
+	case staff != "":
+		e.Kind, e.ID = intervene.Staff, staff
 	}
-	return text
 }
+
+func aboutLetter(name string) bool { return strings.HasPrefix(name, "letter-") }
 
 // mayDo refuses what the visitor must not do, and what names nothing.
 func (v *visit) mayDo(name string, one deed, e errand) error {
-	aboutLetter := strings.HasPrefix(name, "letter-")
+	letter := aboutLetter(name)
 	switch {
-	case aboutLetter && (v.grant.Tenant != "" || e.Letter == ""):
+	case letter && (v.grant.Tenant != "" || e.Letter == "" || len(e.Letter) > maxParam):
 		return notFound
-	case !aboutLetter && (registry.CheckTenantID(e.Tenant) != nil || !v.grant.Reaches(e.Tenant)):
+	case !letter && (registry.CheckTenantID(e.Tenant) != nil || !v.grant.Reaches(e.Tenant)):
 		return notFound
 	case e.Kind == intervene.Code && !ident.Code(e.ID), e.Kind == intervene.Staff && registry.CheckStaffID(e.ID) != nil:
 		return notFound
-	case strings.HasPrefix(name, "dirty-") && name != "dirty-retry-all" && e.Kind != intervene.Code,
-		name == "dirty-retry-all" && !known(e.Cause):
+	case strings.HasPrefix(name, "dirty-") && name != retryAllName && e.Kind != intervene.Code,
+		name == retryAllName && !known(e.Cause):
 		return notFound
 	case !slices.Contains(v.grant.Scopes, one.scope):
 		return refusal{http.StatusForbidden, "error.scope", string(one.scope)}

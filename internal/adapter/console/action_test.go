@@ -42,6 +42,22 @@ func TestOrders(t *testing.T) {
 	}
 }
 
+// What the question names is what is done, whatever else the address says.
+func TestAnAddressDoesNotHideWhatIsDone(t *testing.T) {
+	d := newDesk(t).as(t, "chief")
+	for _, query := range []string{"&id=one-code", "&reason=one-code"} {
+		if status, body := d.get(t, "/console/do/hold?tenant=acme"+query); status != http.StatusOK || strings.Contains(body, `wrap">one-code`) || strings.Contains(body, "· one-code") {
+			t.Errorf("the hold of a tenant with %s: %d, and names something else", query, status)
+		}
+	}
+	for _, what := range []string{"code", "staff"} { // too long for a name: it is not the tenant's then
+		answer := d.post(t, "/console/do/hold", "tenant", "acme", what, strings.Repeat("x", 2*maxParam), "why", "x")
+		if answer.StatusCode != http.StatusNotFound || len(d.ordered) > 0 {
+			t.Errorf("a %s that cannot be: %s, %+v", what, answer.Status, d.ordered)
+		}
+	}
+}
+
 func TestWhatWouldDoHarmIsAskedAgain(t *testing.T) {
 	d := newDesk(t, func(w *world, _ *Options) { w.harm = []intervene.Point{{What: intervene.NoEnd}} }).as(t, "chief")
 	order := []string{"tenant", "acme", "for", "open", "why", "x"}
