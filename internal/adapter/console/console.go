@@ -66,7 +66,7 @@ func New(ports Ports, opts Options) (*Console, error) {
 		paces: ratelimit.NewKeyed[netip.Prefix](opts.SignIns, maxPaces, opts.Now),
 		ended: recent.NewMap[string, struct{}](maxSigned),
 		live:  &streams{most: opts.Streams, each: opts.EachStreams, of: map[string]int{}},
-		stop:  make(chan struct{}),
+		stop:  make(chan struct{}), shared: sharedView{turn: make(chan struct{}, 1)},
 	}, nil
 }
 
@@ -110,7 +110,7 @@ const (
 
 // sharedView is the board as it was a moment ago, for all who look.
 type sharedView struct {
-	mu   sync.Mutex
+	turn chan struct{} // holds one of them: whoever reads or changes the rest
 	view board.View
 	at   time.Time
 }

@@ -112,10 +112,19 @@ func (c *Console) follow(v *visit, s *stream, look func(context.Context) (figure
 }
 
 // message is what a look says; nothing when nothing could be read: the page
-// keeps what it has.
+// keeps what it has. A look ends with the process, whatever it waits for.
 func (c *Console) message(v *visit, look func(context.Context) (figures, error)) []byte {
 	ctx, cancel := v.timed()
 	defer cancel()
+	looking := make(chan struct{})
+	defer close(looking)
+	go func() {
+		select {
+		case <-c.stop:
+			cancel()
+		case <-looking:
+		}
+	}()
 	seen, err := look(ctx)
 	if err != nil {
 		return nil
@@ -135,7 +144,10 @@ func (c *Console) looker(v *visit) (func(context.Context) (figures, error), erro
 			return nil, notFound
 		}
 		return func(ctx context.Context) (figures, error) {
-			view := c.view(ctx)
+			view, err := c.view(ctx)
+			if err != nil {
+				return figures{}, err
+			}
 			html, err := c.render(v, "overview", "live", overviewPage, overview{view})
 			return figures{string(html), v.look.lang.say("live.incidents", len(view.Incidents))}, err
 		}, nil

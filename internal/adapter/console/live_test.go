@@ -3,10 +3,12 @@ package console
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -138,6 +140,49 @@ func TestAStreamEndsWithTheProcess(t *testing.T) {
 	defer cancel()
 	if err := server.Config.Shutdown(ctx); err != nil {
 		t.Errorf("the server waits: %v", err)
+	}
+}
+
+// Nor does it wait for what a live page waits for.
+func TestAStreamThatWaitsEndsWithTheProcess(t *testing.T) {
+	d, server := served(t, "reader")
+	f := d.follow(t, server, "/console/live?page=code&tenant=acme&code=code-1")
+	f.until("data:")
+	slow := newSlowness()
+	d.mu.Lock()
+	d.slow = slow
+	d.mu.Unlock()
+	<-slow.begun
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // less than pageTime
+	defer cancel()
+	if err := server.Config.Shutdown(ctx); err != nil {
+		t.Errorf("the server waits: %v", err)
+	}
+}
+
+// While servers are slow many wait for one look, and none for longer than he can.
+func TestALookIsShared(t *testing.T) {
+	d := newDesk(t)
+	d.slow = newSlowness()
+	var looking sync.WaitGroup
+	for range 5 {
+		looking.Go(func() {
+			if view, err := d.console.view(t.Context()); err != nil || len(view.Incidents) != 2 {
+				t.Errorf("%d incidents, %v", len(view.Incidents), err)
+			}
+		})
+	}
+	<-d.slow.begun
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := d.console.view(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("whoever is gone waits: %v", err)
+	}
+	d.later(10 * time.Second)
+	close(d.slow.end)
+	looking.Wait()
+	if d.looks != 1 {
+		t.Errorf("%d looks, want one for all who waited", d.looks)
 	}
 }
 

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -96,7 +97,11 @@ func (c *Console) getOverview(v *visit) error {
 	}
 	ctx, cancel := v.timed()
 	defer cancel()
-	return c.show(v, http.StatusOK, "overview", overviewPage, overview{c.view(ctx)})
+	view, err := c.view(ctx)
+	if err != nil {
+		return err
+	}
+	return c.show(v, http.StatusOK, "overview", overviewPage, overview{view})
 }
 
 var overviewPage = page{Title: "overview.title", Nav: "overview", Live: "/console/live?page=overview"}
@@ -105,16 +110,20 @@ var overviewPage = page{Title: "overview.title", Nav: "overview", Live: "/consol
 const viewFor = time.Second
 
 // view returns the board as it is, or was a moment ago: many who look cost one
-// look.
-func (c *Console) view(ctx context.Context) board.View {
-	c.shared.mu.Lock()
-	defer c.shared.mu.Unlock()
-	if now := c.opts.Now(); c.shared.at.IsZero() || now.Sub(c.shared.at) >= viewFor {
+// look, and whoever waits for another's waits no longer than ctx.
+func (c *Console) view(ctx context.Context) (board.View, error) {
+	select {
+	case c.shared.turn <- struct{}{}:
+	case <-ctx.Done():
+		return board.View{}, fmt.Errorf("wait for a look at the board: %w", ctx.Err())
+	}
+	defer func() { <-c.shared.turn }()
+	if c.shared.at.IsZero() || c.opts.Now().Sub(c.shared.at) >= viewFor {
 		// Whoever waits behind this one gets what it reads, also when it is gone.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pageTime)
 		defer cancel()
 		c.shared.view, _ = c.Board.View(ctx) // it says itself what could not be read
-		c.shared.at = now
+		c.shared.at = c.opts.Now()           // a look may take longer than it is shown
 	}
-	return c.shared.view
+	return c.shared.view, nil
 }

@@ -49,6 +49,8 @@ type world struct {
 	away       error // of the store
 	unverified error // of the store of tokens
 	view       board.View
+	looks      int       // at the board
+	slow       *slowness // of a look and of an explanation; nil: they are quick
 	minutes    []board.Minute
 	tenants    map[string]registry.Tenant
 	staff      map[string]registry.Staff // of acme
@@ -214,17 +216,45 @@ func (w signOuts) Ended(_ context.Context, session string) (bool, error) {
 	return w.signedOut[session], w.away
 }
 
-func (w *world) View(context.Context) (board.View, error) {
+func (w *world) View(ctx context.Context) (board.View, error) {
+	w.wait(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.looks++
 	return w.view, nil
+}
+
+// slowness is how a test has the servers be slow.
+type slowness struct {
+	begun chan struct{} // tells that somebody waits
+	end   chan struct{} // closed: they answer
+}
+
+func newSlowness() *slowness { return &slowness{make(chan struct{}, 1), make(chan struct{})} }
+
+func (w *world) wait(ctx context.Context) {
+	w.mu.Lock()
+	slow := w.slow
+	w.mu.Unlock()
+	if slow == nil {
+		return
+	}
+	select {
+	case slow.begun <- struct{}{}:
+	default:
+	}
+	select {
+	case <-slow.end:
+	case <-ctx.Done():
+	}
 }
 
 func (w *world) Use(context.Context, string, time.Time) ([]board.Minute, error) {
 	return w.minutes, w.away
 }
 
-func (w *world) Explain(_ context.Context, ref push.Ref, live bool) (explain.Explanation, error) {
+func (w *world) Explain(ctx context.Context, ref push.Ref, live bool) (explain.Explanation, error) {
+	w.wait(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	x, there := w.x[ref]

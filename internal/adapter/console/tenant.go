@@ -105,8 +105,8 @@ func (c *Console) fillUse(ctx context.Context, v *visit, zone *time.Location, bo
 		return
 	}
 	use := use{Now: v.now, Span: span, Zone: zone, Lang: v.look.lang}
-	if budget := c.view(ctx).Budget; budget != nil {
-		use.Limit = budget.MinuteLimit
+	if view, err := c.view(ctx); err == nil && view.Budget != nil {
+		use.Limit = view.Budget.MinuteLimit
 	}
 	body.Minutes = use.gathered(minutes)
 	body.Plot = use.plot(minutes)
