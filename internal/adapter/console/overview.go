@@ -31,6 +31,11 @@ func (overview) Counts(by map[reason.Reason]int) []counted {
 	return all
 }
 
+// Partly reports a part that could not be read: what is wrong there nobody knows.
+func (o overview) Partly() bool {
+	return slices.ContainsFunc(o.View.Unread, func(u board.Unread) bool { return !u.Unset })
+}
+
 // MostWaiting is the most codes that wait of one tenant.
 func (o overview) MostWaiting() int {
 	most := 1

@@ -71,6 +71,16 @@ func TestAPageOfNothing(t *testing.T) {
 	if _, body := d.get(t, "/console/"); !strings.Contains(body, "Nothing is wrong.") {
 		t.Error("the overview of nothing")
 	}
+	d.view.Unread = []board.Unread{{Part: board.PartBroker, Unset: true}}
+	d.later(viewFor)
+	if _, body := d.get(t, "/console/"); !strings.Contains(body, "Nothing is wrong.") {
+		t.Error("a part that is not configured is taken for one that could not be read")
+	}
+	d.view.Unread = []board.Unread{{Part: board.PartDirty}}
+	d.later(viewFor)
+	if _, body := d.get(t, "/console/"); strings.Contains(body, "Nothing is wrong.") || !strings.Contains(body, "Nothing is wrong in what could be read.") {
+		t.Error("what could not be read is taken for right")
+	}
 }
 
 func TestAPageOfMuch(t *testing.T) {

@@ -103,6 +103,7 @@ var words = map[string]phrase{
 	"overview.title":   {"Overview", "总览"},
 	"incidents.title":  {"What is wrong now", "当前问题"},
 	"incidents.none":   {"Nothing is wrong.", "一切正常。"},
+	"incidents.partly": {"Nothing is wrong in what could be read.", "已读取的部分一切正常。"},
 	"incident.runbook": {"runbook", "处理手册"},
 	"severity.page":    {"now", "立即"},
 	"severity.ticket":  {"today", "今日"},
