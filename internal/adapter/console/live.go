@@ -1,9 +1,9 @@
 package console
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -81,18 +81,18 @@ func (c *Console) follow(v *visit, s *stream, look func(context.Context) (figure
 	tick := time.NewTicker(c.opts.Live)
 	defer tick.Stop()
 	begun, quiet := time.Now(), time.Now()
-	var last []byte
+	last := ""
 	for time.Since(begun) < streamTime {
 		v.now = c.opts.Now()
-		if c.recognize(v) != nil {
-			_ = s.send("event: ended\ndata: {}\n\n")
+		if err := c.recognize(v); err != nil {
+			s.end(err)
 			return
 		}
 		message := c.message(v, look)
 		switch {
-		case !bytes.Equal(message, last):
+		case message != last:
 			last, quiet = message, time.Now()
-			if s.send("data: "+string(message)+"\n\n") != nil {
+			if s.send(message) != nil {
 				return
 			}
 		case time.Since(quiet) >= heartbeat:
@@ -111,9 +111,11 @@ func (c *Console) follow(v *visit, s *stream, look func(context.Context) (figure
 	}
 }
 
-// message is what a look says; nothing when nothing could be read: the page
-// keeps what it has. A look ends with the process, whatever it waits for.
-func (c *Console) message(v *visit, look func(context.Context) (figures, error)) []byte {
+// away has a page say that its figures are old; it keeps them.
+const away = "event: away\ndata: {}\n\n"
+
+// message is what a look says, or that nothing could be read. A look ends with the process, whatever it waits for.
+func (c *Console) message(v *visit, look func(context.Context) (figures, error)) string {
 	ctx, cancel := v.timed()
 	defer cancel()
 	looking := make(chan struct{})
@@ -127,13 +129,13 @@ func (c *Console) message(v *visit, look func(context.Context) (figures, error))
 	}()
 	seen, err := look(ctx)
 	if err != nil {
-		return nil
+		return away
 	}
 	text, err := json.Marshal(seen)
 	if err != nil {
-		return nil
+		return away
 	}
-	return text
+	return "data: " + string(text) + "\n\n"
 }
 
 // looker is the look of the page that is named.
@@ -176,6 +178,15 @@ func (c *Console) lookAtCode(ctx context.Context, v *visit, ref push.Ref) (figur
 type stream struct {
 	w          http.ResponseWriter
 	connection *http.ResponseController
+}
+
+// end tells a page whose session is over. Where nobody could say whether it is the
+// browser asks again.
+func (s *stream) end(why error) {
+	var as refusal
+	if errors.Is(why, errSignInFirst) || errors.As(why, &as) {
+		_ = s.send("event: ended\ndata: {}\n\n")
+	}
 }
 
 // send writes at once, beyond the time that the server gives an answer.

@@ -110,6 +110,39 @@ func TestAStreamEndsWithItsSession(t *testing.T) {
 	}
 }
 
+// Nobody is signed out because nobody could be asked.
+func TestAStreamWhileTokensCannotBeChecked(t *testing.T) {
+	d, server := served(t, "reader")
+	f := d.follow(t, server, "/console/live?page=overview")
+	f.until("data:")
+	d.mu.Lock()
+	d.unverified = errors.New("away")
+	d.mu.Unlock()
+	if f.until("event: ended") {
+		t.Error("the page is told that its session is over")
+	}
+}
+
+func TestAPageIsToldThatItsFiguresAreOld(t *testing.T) {
+	d, server := served(t, "reader")
+	f := d.follow(t, server, "/console/live?page=code&tenant=acme&code=code-1")
+	set := func(err error) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.away = err
+	}
+	for range 2 {
+		if !f.until("NOT as the facts ask") {
+			t.Fatal("no figures")
+		}
+		set(errors.New("away"))
+		if !f.until("event: away") {
+			t.Fatal("the page takes what it shows for live")
+		}
+		set(nil)
+	}
+}
+
 // A browser connects anew by itself for as long as a page is open: nobody need be
 // there.
 func TestLiveFiguresDoNotProlongASession(t *testing.T) {

@@ -197,6 +197,9 @@ func (w *world) Standing(_ context.Context, id string) (access.Grant, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	grant, there := w.grants[id] // a token of this world is its own ID
+	if w.unverified != nil {
+		return access.Grant{}, w.unverified
+	}
 	if !there || w.revoked[id] {
 		return access.Grant{}, access.ErrRevoked
 	}
@@ -260,6 +263,9 @@ func (w *world) Explain(ctx context.Context, ref push.Ref, live bool) (explain.E
 	x, there := w.x[ref]
 	if !there {
 		return explain.Explanation{}, push.ErrUnknownCode
+	}
+	if w.away != nil {
+		return explain.Explanation{}, w.away
 	}
 	if live {
 		w.asked++

@@ -110,6 +110,7 @@ var words = map[string]phrase{
 	"live.on":          {"Live", "实时"},
 	"live.off":         {"Not live", "非实时"},
 	"live.lost":        {"Connecting again …", "重新连接…"},
+	"live.away":        {"No new figures", "暂无新数据"},
 	"live.ended":       {"Signed out", "已退出"},
 	"live.incidents":   {"%d things are wrong", "当前有 %d 个问题"},
 

@@ -29,12 +29,13 @@ function follow() {
   const source = new EventSource(box.dataset.live);
   source.onopen = () => show(box.dataset.sayOn, "on");
   source.onmessage = (event) => {
-    if (!event.data) return;
+    show(box.dataset.sayOn, "on");
     const figures = JSON.parse(event.data);
     if (!getSelection().isCollapsed && box.contains(getSelection().anchorNode)) return; // somebody is copying
     replace(figures.html);
     if (said && said.textContent !== figures.said) said.textContent = figures.said;
   };
+  source.addEventListener("away", () => show(box.dataset.sayAway, "lost"));
   source.addEventListener("ended", () => {
     source.close();
     show(box.dataset.sayEnded, "off");
