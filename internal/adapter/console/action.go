@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rollcall-dev/rollcall/internal/decision"
+	"github.com/rollcall-dev/rollcall/internal/dirty"
 	"github.com/rollcall-dev/rollcall/internal/ident"
 	"github.com/rollcall-dev/rollcall/internal/intervene"
 	"github.com/rollcall-dev/rollcall/internal/reason"
@@ -60,10 +61,27 @@ func (c *Console) postAction(v *visit) error {
 	}
 	if err != nil {
 		c.opts.Logger.WarnContext(v.Context(), "an action of the console failed", "action", name, "by", e.By, "tenant", e.Tenant, "error", err)
-		return c.ask(v, http.StatusConflict, name, one, e, func(b *actionBody) { b.Failed = err.Error() })
+		return c.ask(v, http.StatusConflict, name, one, e, func(b *actionBody) { b.Failed = v.failure(err) })
 	}
 	c.opts.Logger.InfoContext(v.Context(), "an action of the console was done", "action", name, "by", e.By, "tenant", e.Tenant)
 	return c.show(v, http.StatusOK, "done", page{Title: "done.title"}, doneBody{name, e.named(), told, e.back()})
+}
+
+// meanwhile is what may have become of a subject since the question; it is nobody
+// else's, and anybody who asked is told.
+var meanwhile = []error{
+	dirty.ErrNotDirty, dirty.ErrChanged, intervene.ErrNothing, intervene.ErrDeleted,
+	registry.ErrUnknownTenant, registry.ErrUnknownStaff, registry.ErrUnknownCode,
+}
+
+// failure is why an action could not be finished.
+func (v *visit) failure(err error) string {
+	for _, known := range meanwhile {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	return v.cause(err)
 }
 
 func wrongWhy(why string) string {

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rollcall-dev/rollcall/internal/decision"
+	"github.com/rollcall-dev/rollcall/internal/dirty"
 	"github.com/rollcall-dev/rollcall/internal/intervene"
 	"github.com/rollcall-dev/rollcall/internal/roster"
 )
@@ -70,6 +73,31 @@ func TestWhatWouldDoHarmIsAskedAgain(t *testing.T) {
 	}
 	if answer := d.post(t, "/console/do/hold", append(order, "anyway", "yes")...); answer.StatusCode != http.StatusOK || len(d.ordered) != 1 {
 		t.Errorf("insisting: %s, %d orders", answer.Status, len(d.ordered))
+	}
+}
+
+func TestAnActionThatCouldNotBeFinished(t *testing.T) {
+	away, changed := errors.New("after 12 lists: dial mongodb.internal: refused"), fmt.Errorf("code-1: %w", dirty.ErrChanged)
+	for _, test := range []struct {
+		who   string
+		err   error
+		want  string
+		wants bool
+	}{
+		{"chief", away, "mongodb.internal", true},
+		{"acme", away, "mongodb.internal", false}, // a tenant's person is not told of our servers
+		{"acme", away, "Not available just now", true},
+		{"acme", changed, "finished meanwhile", true},
+	} {
+		d := newDesk(t, func(w *world, _ *Options) { w.broken = test.err }).as(t, test.who)
+		answer := d.post(t, "/console/do/refresh", "tenant", "acme", "why", "x")
+		body := text(t, answer)
+		if answer.StatusCode != http.StatusConflict || strings.Contains(body, test.want) != test.wants || strings.Contains(body, "not done") {
+			t.Errorf("%s of %v: %s; says %q: %t", test.who, test.err, answer.Status, test.want, !test.wants)
+		}
+		if _, body := d.get(t, "/console/decisions"); strings.Contains(body, "mongodb.internal") != (test.who == "chief") {
+			t.Errorf("%s of %v: the book shows it to the wrong people", test.who, test.err)
+		}
 	}
 }
 

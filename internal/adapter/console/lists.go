@@ -211,5 +211,10 @@ func (c *Console) getDecisions(v *visit) error {
 	if body.Decisions, err = c.Decisions.List(ctx, tenant, decisionsOnPage); err != nil {
 		return err
 	}
+	if v.grant.Tenant != "" {
+		for n := range body.Decisions {
+			body.Decisions[n].Failure = "" // it may name what is others', see cause
+		}
+	}
 	return c.show(v, http.StatusOK, "decisions", page{Title: "decisions.title", Nav: "decisions"}, body)
 }

@@ -64,6 +64,7 @@ type world struct {
 	decisions  []decision.Decision
 	ordered    []intervene.Order
 	harm       []intervene.Point
+	broken     error // of an order that is carried out
 }
 
 func newWorld() *world {
@@ -481,7 +482,7 @@ func (w *world) Carry(ctx context.Context, o intervene.Order) (intervene.Done, e
 	w.mu.Unlock()
 	taken := decision.New(o.By, o.Action, o.String(), w.now)
 	taken.Tenant, taken.Reason = o.Tenant, o.Why
-	return intervene.Done{Published: registry.OnBroker}, decision.Take(ctx, w, taken, func(context.Context) error { return nil })
+	return intervene.Done{Published: registry.OnBroker}, decision.Take(ctx, w, taken, func(context.Context) error { return w.broken })
 }
 
 // desk is a console on a world, and a browser that keeps its cookies.

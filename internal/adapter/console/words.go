@@ -372,7 +372,7 @@ var words = map[string]phrase{
 	"ask.recorded":   {"It is recorded as a decision of %s.", "将以「%s」记入操作记录。"},
 	"ask.anyway":     {"Do it anyway", "仍然执行"},
 	"ask.cancel":     {"Cancel", "取消"},
-	"ask.failed":     {"It was not done:", "未执行："},
+	"ask.failed":     {"It could not be finished:", "未能完成："},
 	"ask.noreason":   {"A reason is needed.", "请填写原因。"},
 	"ask.longreason": {"The reason is too long.", "原因过长。"},
 	"order.nothing":  {"Nothing is stopped there.", "没有需要解除的内容。"},
