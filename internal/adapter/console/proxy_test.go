@@ -54,7 +54,10 @@ func TestAProxiedPersonDecides(t *testing.T) {
 	if answer := d.post(t, "/console/do/refresh", order...); answer.StatusCode != http.StatusForbidden {
 		t.Errorf("without a form of ours: %s", answer.Status)
 	}
-	d.get(t, "/console/decisions")
+	if _, body := d.get(t, "/console/decisions"); strings.Contains(body, "/console/signout") {
+		t.Error("a sign-out is offered, and the proxy signs the person in again at once")
+	}
+	d.get(t, "/console/do/refresh?tenant=acme") // has a form
 	if answer := d.post(t, "/console/do/refresh", order...); answer.StatusCode != http.StatusOK || len(d.ordered) != 1 || d.ordered[0].By != "li.na@example.com" {
 		t.Errorf("%s, %+v", answer.Status, d.ordered)
 	}
@@ -67,12 +70,13 @@ func TestAProxiedPersonDecides(t *testing.T) {
 	d.header.Set(SecretHeader, "sixteen letters!")
 	d.header.Set("X-Forwarded-Email", "bo@example.com")
 	d.header.Set("X-Forwarded-Groups", "support")
-	before := d.form
+	const session = "__Host-rollcall_console"
+	before := d.cookies[session]
 	if status, body := d.get(t, "/console/tenants/acme"); status != http.StatusOK || strings.Contains(body, "li.na") {
 		t.Errorf("another person: %d", status)
 	}
-	if d.form == before {
-		t.Error("another person has the same forms")
+	if d.cookies[session] == before {
+		t.Error("another person has the same session, and its forms")
 	}
 }
 

@@ -36,6 +36,7 @@ type page struct {
 	Self    string // address of the page, to come back to
 	By      string // who has signed in; "" is nobody
 	Grant   access.Grant
+	Leaves  bool   // the visitor can sign out here: no proxy has signed him in
 	Form    string // has to come back with each form
 	Query   string // of the search field
 	Version string
@@ -97,7 +98,8 @@ func (c *Console) show(v *visit, status int, name string, p page, body any) erro
 // render makes a part of a page.
 func (c *Console) render(v *visit, name, part string, p page, body any) ([]byte, error) {
 	p.Lang, p.Theme, p.Now, p.Self, p.By = v.look.lang, v.look.theme, v.now, v.URL.RequestURI(), v.by
-	p.Grant, p.Form, p.Version, p.Assets, p.Body = v.grant, v.session.Form, c.opts.Version, c.screen.addresses(), body
+	p.Grant, p.Leaves = v.grant, v.session.Token != ""
+	p.Form, p.Version, p.Assets, p.Body = v.session.Form, c.opts.Version, c.screen.addresses(), body
 	if v.Method != http.MethodGet || len(p.Self) > maxAddress {
 		p.Self = v.URL.EscapedPath()
 	}

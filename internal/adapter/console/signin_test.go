@@ -26,7 +26,7 @@ func TestSignIn(t *testing.T) {
 	if strings.Contains(cookie, "reader") || strings.Contains(cookie, "Domain") {
 		t.Errorf("the cookie shows whose it is, or leaves the host: %q", cookie)
 	}
-	if status, body := d.get(t, "/console/"); status != http.StatusOK || !strings.Contains(body, "Li Na (token reader)") {
+	if status, body := d.get(t, "/console/"); status != http.StatusOK || !strings.Contains(body, "Li Na (token reader)") || !strings.Contains(body, "/console/signout") {
 		t.Errorf("the first page: %d", status)
 	}
 }
