@@ -205,6 +205,29 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// Somebody who was not looked for everywhere is not said to be nowhere.
+func TestASearchOfManyTenantsSaysWhereItLooked(t *testing.T) {
+	const told = "in the first 200 tenants only"
+	d := newDesk(t, func(w *world, _ *Options) {
+		for n := range maxSearched - len(w.tenants) {
+			id := fmt.Sprintf("tenant-%d", n)
+			w.tenants[id] = registry.Tenant{Tenant: roster.Tenant{ID: id}}
+		}
+	}).as(t, "reader")
+	if _, body := d.get(t, "/console/search?q=nobody"); strings.Contains(body, told) {
+		t.Error("all tenants were looked through, and the page says otherwise")
+	}
+	d.tenants["zenith"] = registry.Tenant{Tenant: roster.Tenant{ID: "zenith"}}
+	for _, q := range []string{"nobody", "amy"} {
+		if status, body := d.get(t, "/console/search?q="+q); status != http.StatusOK || !strings.Contains(body, told) {
+			t.Errorf("%s: %d, and not told where it was looked for", q, status)
+		}
+	}
+	if _, body := d.get(t, "/console/search?q=acme/nobody"); strings.Contains(body, told) {
+		t.Error("one tenant was searched, and the page says otherwise")
+	}
+}
+
 func TestParametersAreBounded(t *testing.T) {
 	d := newDesk(t).as(t, "chief")
 	for _, path := range []string{

@@ -26,6 +26,7 @@ type searchBody struct {
 	Staff   []fanout.Scope // a tenant's staff member each
 	Full    bool           // of some kind there are more
 	Most    int
+	Among   int // tenants in which staff were looked for; 0: in all that there are
 }
 
 // getSearch finds tenants, codes and staff by the beginning of their IDs. What is
@@ -79,9 +80,13 @@ func (c *Console) searchStaff(ctx context.Context, tenant, text string, body *se
 		}
 		return err
 	}
-	tenants, err := c.Directory.Tenants(ctx, "", maxSearched)
+	tenants, err := c.Directory.Tenants(ctx, "", maxSearched+1)
 	if err != nil {
 		return err
+	}
+	tenants, more := cut(tenants, maxSearched)
+	if more {
+		body.Among = maxSearched
 	}
 	found, err := c.Directory.Colleagues(ctx, tenants, text)
 	for _, of := range atMost(body, found) {
@@ -111,7 +116,7 @@ func (b searchBody) only() string {
 	if !both {
 		text = b.Query
 	}
-	if len(b.Tenants)+len(b.Codes)+len(b.Staff) != 1 {
+	if len(b.Tenants)+len(b.Codes)+len(b.Staff) != 1 || len(b.Staff) == 1 && b.Among > 0 {
 		return ""
 	}
 	switch {

@@ -364,6 +364,7 @@ var words = map[string]phrase{
 	"search.how":     {"By the beginning of an ID. TENANT/ID looks within one tenant; staff of all tenants are found by their whole ID.", "按编号开头查找。「租户/编号」限定租户；跨租户查找成员需输入完整编号。"},
 	"search.staff":   {"Staff", "成员"},
 	"search.tenants": {"Tenants", "租户"},
+	"search.among":   {"Staff were looked for in the first %d tenants only. TENANT/ID looks in the others.", "仅在前 %d 个租户中查找了成员；其他租户请用「租户/编号」。"},
 	"search.more":    {"There are more; the first %d of each are shown.", "还有更多，每类仅显示前 %d 条。"},
 
 	"ask.title":      {"Before it is done", "执行前确认"},
