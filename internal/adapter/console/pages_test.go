@@ -110,7 +110,7 @@ func TestHeaders(t *testing.T) {
 	for _, path := range []string{"/console/", "/console/signin", "/console/nothing", "/console/live?page=nothing"} {
 		h := d.send(t, httptest.NewRequest(http.MethodGet, "https://rollcall.example"+path, http.NoBody)).Header
 		for name, want := range map[string]string{
-			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
+			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
 		} {
 			if h.Get(name) != want {
 				t.Errorf("%s: %s is %q", path, name, h.Get(name))
