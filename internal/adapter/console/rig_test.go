@@ -207,7 +207,10 @@ func (w *world) Standing(_ context.Context, id string) (access.Grant, error) {
 	return grant, nil
 }
 
-func (w signOuts) End(_ context.Context, session string, _ time.Duration) error {
+func (w signOuts) End(ctx context.Context, session string, _ time.Duration) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.signedOut[session] = true

@@ -68,7 +68,7 @@ func (c *Console) postSignIn(v *visit) error {
 func (c *Console) postSignOut(v *visit) error {
 	c.ended.Put(v.session.ID, struct{}{})
 	forget(v.w, v.Request)
-	ctx, cancel := context.WithTimeout(v.Context(), askTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.Context()), askTime) // also of a browser that is closed at once
 	defer cancel()
 	if err := c.SignOuts.End(ctx, v.session.ID, c.opts.Life); err != nil {
 		c.opts.Logger.WarnContext(v.Context(), "a sign-out is known to this process alone", "error", err)

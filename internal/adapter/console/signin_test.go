@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -126,6 +127,18 @@ func TestASessionOfAnotherProcessCounts(t *testing.T) {
 	other.cookies = one.cookies
 	if status, _ := other.get(t, "/console/dirty"); status != http.StatusOK {
 		t.Errorf("%d", status)
+	}
+}
+
+func TestABrowserThatIsClosedAtOnceIsSignedOut(t *testing.T) {
+	d := newDesk(t).as(t, "reader")
+	d.get(t, "/console/search")
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "https://rollcall.example/console/signout", strings.NewReader("form="+d.form))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if d.send(t, r); len(d.signedOut) != 1 {
+		t.Error("no other process knows of the sign-out")
 	}
 }
 
