@@ -62,6 +62,16 @@ func TestWeigh(t *testing.T) {
 			want: "he leaves every list, of 2 codes, until 2026-11-30T14:00:00Z\n" +
 				"HARM nobody else can take a customer on autumn; WeCom takes no empty list, and he stays on it",
 		},
+		"he is on a list that is on hold": {
+			given: func(r *rig) { r.record("spring", "li.na", "wang"); r.hold(at14) }, order: order(decision.Suspend, subject("wang")),
+			want: "he leaves every list, of 1 code, until it is released\n" +
+				"HARM nothing is pushed of spring now (on hold, written by another system, or of facts that are not valid), and he stays there",
+		},
+		"he is on a list of another system": {
+			given: func(r *rig) { r.record("spring", "li.na", "wang"); r.shadow() }, order: order(decision.Suspend, subject("wang")),
+			want: "he leaves every list, of 1 code, until it is released\n" +
+				"HARM nothing is pushed of spring now (on hold, written by another system, or of facts that are not valid), and he stays there",
+		},
 		"a slow lane": {
 			order: lane(order(decision.SetLane, spring), roster.LaneSlow),
 			want:  "a code is pushed at most once in 30m0s\nHARM whoever has to leave a list of 1 code stays on it for up to 30m0s",
@@ -263,6 +273,21 @@ func TestRepush(t *testing.T) {
 	}
 }
 
+// The facts of one code that nobody can read keep nobody on the lists of the others.
+func TestFactsThatAreNotValid(t *testing.T) {
+	r := newRig(t)
+	r.record("spring", "li.na", "wang")
+	r.broken = "autumn"
+	_, err := r.desk.Carry(t.Context(), order(decision.Suspend, liNa))
+	if harm, ok := errors.AsType[*intervene.HarmError](err); !ok || len(harm.Harm) != 1 || harm.Harm[0].What != intervene.NotPushed {
+		t.Errorf("unasked: %v", err)
+	}
+	r.carry(insist(order(decision.Suspend, liNa)))
+	if !r.staff("li.na").Off.Active(noon) {
+		t.Error("he is not taken off")
+	}
+}
+
 func order(action decision.Action, s intervene.Subject) intervene.Order {
 	return intervene.Order{Action: action, Subject: s, By: "ann", Why: "incident 42"}
 }
@@ -285,7 +310,8 @@ type rig struct {
 	*testing.T
 	facts   *registrytest.Memory
 	records map[string]push.Record
-	contend int // Begins that lose against another
+	broken  string // the code whose facts are not valid
+	contend int    // Begins that lose against another
 	resumed []time.Time
 	dirty   []dirty.Seen // About is the reason
 	woken   []string
@@ -342,6 +368,13 @@ func (r *rig) offline(staff string) {
 	who := r.staff(staff)
 	who.Presence = roster.OfflineNow
 	r.facts.Seed(r.tenant(), []registry.Staff{who}, nil)
+}
+
+// hold keeps all of the tenant's lists.
+func (r *rig) hold(until time.Time) {
+	company := r.tenant()
+	company.Hold = roster.Stop{Since: noon.Add(-time.Hour), Until: until}
+	r.facts.Seed(company, nil, nil)
 }
 
 func (r *rig) shadow() {
@@ -403,6 +436,9 @@ func (r *rig) Request(_ context.Context, request fanout.Request) (fanout.Ticket,
 
 // Load, Begin, SetFailure and Resume are intervene.Records'.
 func (r *rig) Load(ctx context.Context, ref push.Ref) (roster.Facts, push.Record, error) {
+	if ref.Code == r.broken {
+		return roster.Facts{}, push.Record{}, fmt.Errorf("code %s: %w", ref.Code, push.ErrInvalidFacts)
+	}
 	codes, err := r.facts.CodesOf(ctx, ref.Tenant, []string{ref.Code})
 	one, there := codes[ref.Code]
 	if err != nil || !there {

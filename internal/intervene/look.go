@@ -130,20 +130,20 @@ func (d Desk) weighHold(ctx context.Context, o Order, a *about) error {
 }
 
 func (d Desk) weighSuspend(ctx context.Context, o Order, a *about) error {
-	alone, looked := []string{}, 0
+	without, looked := map[What][]string{}, 0
 	n, more, err := d.walk(ctx, o.Subject, a, func(ctx context.Context, codes []registry.Code) error {
 		codes = codes[:min(len(codes), decided-looked)]
 		looked += len(codes)
-		names, err := d.leftAlone(ctx, o, codes)
-		alone = append(alone, names...)
-		return err
+		return d.lookWithout(ctx, o, codes, without)
 	})
 	if err != nil {
 		return err
 	}
 	a.leads(Point{What: Leaves, Count: n, More: more, Until: o.Until})
-	if len(alone) > 0 {
-		a.against(Point{What: NobodyLeft, Names: alone[:min(len(alone), maxNamed)], Count: len(alone)})
+	for _, what := range []What{NobodyLeft, NotPushed} {
+		if names := without[what]; len(names) > 0 {
+			a.against(Point{What: what, Names: names[:min(len(names), maxNamed)], Count: len(names)})
+		}
 	}
 	if n > looked {
 		a.against(Point{What: NotAllSeen, Count: looked})
@@ -151,34 +151,49 @@ func (d Desk) weighSuspend(ctx context.Context, o Order, a *about) error {
 	return nil
 }
 
-// leftAlone returns those of the codes on which nobody else can take a customer.
-func (d Desk) leftAlone(ctx context.Context, o Order, codes []registry.Code) ([]string, error) {
-	alone := make([]bool, len(codes))
+// lookWithout adds the codes that a staff member does not leave, by what is said
+// of them. One code's facts must not keep him on the lists of the others.
+func (d Desk) lookWithout(ctx context.Context, o Order, codes []registry.Code, into map[What][]string) error {
+	said := make([]What, len(codes))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for i, code := range codes {
 		group.Go(func() error {
 			facts, record, err := d.Records.Load(groupCtx, push.Ref{Tenant: o.Tenant, Code: code.ID})
-			if errors.Is(err, push.ErrUnknownCode) {
-				return nil // gone meanwhile
-			}
-			if err != nil {
+			switch {
+			case errors.Is(err, push.ErrUnknownCode): // gone meanwhile
+				return nil
+			case errors.Is(err, push.ErrInvalidFacts):
+				said[i] = NotPushed
+				return nil
+			case err != nil:
 				return err
 			}
-			alone[i] = d.needs(facts, record, o)
+			said[i] = d.without(facts, record, o)
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err
+		return err
 	}
-	var names []string
 	for i, code := range codes {
-		if alone[i] {
-			names = append(names, code.ID)
+		if said[i] != "" {
+			into[said[i]] = append(into[said[i]], code.ID)
 		}
 	}
-	return names, nil
+	return nil
+}
+
+// without is what keeps a staff member on a code's list; "" is nothing.
+func (d Desk) without(facts roster.Facts, record push.Record, o Order) What {
+	hold, listed := facts.Hold(d.Now()), slices.Contains(record.Committed.Members, o.ID)
+	switch {
+	case listed && (facts.Shadowed() || hold.Active(d.Now())):
+		return NotPushed
+	case d.needs(facts, record, o):
+		return NobodyLeft
+	}
+	return ""
 }
 
 // needs reports whether a code has somebody to list now and has nobody without the

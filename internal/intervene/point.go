@@ -29,6 +29,7 @@ const (
 	NoRemoval    What = "no_removal"    // nobody leaves the lists of Count codes meanwhile, whatever happens
 	NoEnd        What = "no_end"        // it ends only when somebody releases it
 	NobodyLeft   What = "nobody_left"   // on the codes Names nobody else can take a customer
+	NotPushed    What = "not_pushed"    // the lists of the codes Names are not pushed now: he stays on them
 	SlowRemovals What = "slow_removals" // who has to leave a list stays on it for up to For
 	ManyCalls    What = "many_calls"    // Count calls of WeCom's quota, For of the tenant's pace
 	NotAllSeen   What = "not_all_seen"  // only the first Count codes were looked at
@@ -76,6 +77,8 @@ func (p Point) String() string {
 		return "it has no end: it lasts until somebody releases it"
 	case NobodyLeft:
 		return fmt.Sprintf("nobody else can take a customer on %s; WeCom takes no empty list, and he stays on it", named(p.Names, p.Count))
+	case NotPushed:
+		return fmt.Sprintf("nothing is pushed of %s now (on hold, written by another system, or of facts that are not valid), and he stays there", named(p.Names, p.Count))
 	case SlowRemovals:
 		return fmt.Sprintf("whoever has to leave a list of %s stays on it for up to %s", p.many("code"), p.For)
 	case ManyCalls:

@@ -442,6 +442,7 @@ var pointWords = map[intervene.What]string{
 	intervene.NoRemoval:    "期间 {n} 个活码的列表无人离开：离线或达到上限的成员仍会被加到",
 	intervene.NoEnd:        "没有结束时间：直到有人解除",
 	intervene.NobodyLeft:   "{names} 上没有其他人可以接待客户；企业微信不接受空列表，该成员会留在上面",
+	intervene.NotPushed:    "{names} 目前不推送（已冻结、由其他系统维护或事实无效），该成员会留在上面",
 	intervene.SlowRemovals: "应离开 {n} 个活码列表的成员最多会多留 {for}",
 	intervene.ManyCalls:    "将消耗该租户 {n} 次调用、{for} 的速率，其他活码的变化需排队",
 	intervene.NotAllSeen:   "只检查了前 {n} 个活码",
