@@ -286,6 +286,9 @@ func TestFactsThatAreNotValid(t *testing.T) {
 	if !r.staff("li.na").Off.Active(noon) {
 		t.Error("he is not taken off")
 	}
+	if done := r.carry(repush(order(decision.Refresh, acme))); done.Repushed != 1 {
+		t.Errorf("%d lists are pushed, want the other one", done.Repushed)
+	}
 }
 
 func order(action decision.Action, s intervene.Subject) intervene.Order {

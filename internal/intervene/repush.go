@@ -2,6 +2,7 @@ package intervene
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,7 +38,10 @@ func (d Desk) distrust(ctx context.Context, o Order, about *about, done *Done) e
 func (d Desk) distrustOne(ctx context.Context, o Order, ref push.Ref, done *Done) error {
 	for range contended {
 		facts, record, err := d.Records.Load(ctx, ref)
-		if err != nil {
+		switch {
+		case errors.Is(err, push.ErrUnknownCode), errors.Is(err, push.ErrInvalidFacts):
+			return nil // gone meanwhile, or not to be pushed: it must not keep the others from it
+		case err != nil:
 			return err
 		}
 		if record.Epoch == 0 || facts.Code.Deleted || facts.Code.ConfigID == "" || facts.Shadowed() {
