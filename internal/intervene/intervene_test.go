@@ -72,6 +72,15 @@ func TestWeigh(t *testing.T) {
 			want: "he leaves every list, of 1 code, until it is released\n" +
 				"HARM nothing is pushed of spring now (on hold, written by another system, or of facts that are not valid), and he stays there",
 		},
+		"a code of a tenant on hold is released": {
+			given: func(r *rig) { r.hold(at14); r.failing("spring") }, order: order(decision.Release, spring),
+			want: "a hold keeps WeCom's lists as they are; nothing is pushed until 2026-11-30T14:00:00Z",
+		},
+		"a code on hold is pushed": {
+			given: func(r *rig) { r.hold(at14) }, order: repush(order(decision.Refresh, spring)),
+			want: "1 list is pushed once, whatever is known of them; that takes 0s of the tenant's pace\n" +
+				"a hold keeps WeCom's lists as they are; nothing is pushed until 2026-11-30T14:00:00Z",
+		},
 		"a slow lane": {
 			order: lane(order(decision.SetLane, spring), roster.LaneSlow),
 			want:  "a code is pushed at most once in 30m0s\nHARM whoever has to leave a list of 1 code stays on it for up to 30m0s",
@@ -142,6 +151,15 @@ func TestOrdersThatMeanNothing(t *testing.T) {
 				t.Errorf("%d decisions are recorded", n)
 			}
 		})
+	}
+}
+
+// Who releases a code that only its tenant's hold stops is told where to go.
+func TestTheTenantsHoldIsNamed(t *testing.T) {
+	r := newRig(t)
+	r.hold(at14)
+	if _, err := r.desk.Carry(t.Context(), order(decision.Release, spring)); !errors.Is(err, intervene.ErrNothing) || !strings.Contains(err.Error(), "its tenant is on hold") {
+		t.Error(err)
 	}
 }
 
@@ -371,6 +389,12 @@ func (r *rig) offline(staff string) {
 	who := r.staff(staff)
 	who.Presence = roster.OfflineNow
 	r.facts.Seed(r.tenant(), []registry.Staff{who}, nil)
+}
+
+func (r *rig) failing(code string) {
+	record := r.records[code]
+	record.Failure = push.Failure{Streak: 4, NotBefore: at14}
+	r.records[code] = record
 }
 
 // hold keeps all of the tenant's lists.

@@ -3,6 +3,7 @@ package intervene
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -38,6 +39,12 @@ type about struct {
 
 func (a *about) leads(to Point)    { a.weighed.Effect = append(a.weighed.Effect, to) }
 func (a *about) against(say Point) { a.weighed.Harm = append(a.weighed.Harm, say) }
+
+// hold is what keeps all lists of the subject as they are; the zero Stop is none.
+func (a *about) hold(now time.Time) roster.Stop {
+	facts := roster.Facts{Tenant: a.tenant.Tenant, Code: a.facts.Code}
+	return facts.Hold(now)
+}
 
 // look reads what an order is about, and weighs it.
 func (d Desk) look(ctx context.Context, o Order) (*about, error) {
@@ -214,11 +221,7 @@ func (d Desk) weighRelease(ctx context.Context, o Order, a *about) error {
 	now := d.Now()
 	switch o.Kind {
 	case Code:
-		if !a.facts.Code.Hold.Active(now) && a.record.Failure.Streak == 0 {
-			return ErrNothing
-		}
-		a.leads(Point{What: Returns, Count: 1})
-		return nil
+		return a.weighReleaseOfCode(now)
 	case Staff:
 		if !a.staff.Off.Active(now) && !a.staff.QuarantinedUntil.After(now) {
 			return ErrNothing
@@ -231,6 +234,24 @@ func (d Desk) weighRelease(ctx context.Context, o Order, a *about) error {
 	n, more, err := d.count(ctx, o.Subject, a)
 	a.leads(Point{What: Returns, Count: n, More: more})
 	return err
+}
+
+// weighReleaseOfCode: a tenant's hold keeps the lists of codes that have none.
+func (a *about) weighReleaseOfCode(now time.Time) error {
+	held := a.facts.Tenant.Hold.Active(now)
+	switch {
+	case a.facts.Code.Hold.Active(now) || a.record.Failure.Streak > 0:
+	case held:
+		return fmt.Errorf("%w; its tenant is on hold, which a release of the tenant ends", ErrNothing)
+	default:
+		return ErrNothing
+	}
+	if held {
+		a.leads(Point{What: StillHeld, Until: a.facts.Tenant.Hold.Until})
+		return nil
+	}
+	a.leads(Point{What: Returns, Count: 1})
+	return nil
 }
 
 func (d Desk) weighLane(ctx context.Context, o Order, a *about) error {
@@ -272,6 +293,9 @@ func (d Desk) weighRefresh(ctx context.Context, o Order, a *about) error {
 	}
 	takes := time.Duration(float64(n) / d.Rate * float64(time.Second))
 	a.leads(Point{What: PushesAll, Count: n, More: more, For: takes})
+	if hold := a.hold(d.Now()); hold.Active(d.Now()) {
+		a.leads(Point{What: StillHeld, Until: hold.Until})
+	}
 	if more || takes > manyCalls {
 		a.against(Point{What: ManyCalls, Count: n, More: more, For: takes})
 	}

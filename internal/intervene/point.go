@@ -20,6 +20,7 @@ const (
 	Slow       What = "slow"       // at most one push of a code in For
 	ByRules    What = "by_rules"   // the lane follows the rules
 	Shadows    What = "shadows"    // another system writes the list: nothing is pushed anyway
+	StillHeld  What = "still_held" // a hold that this does not end keeps the lists as they are, until Until
 	Redundant  What = "redundant"  // it is so already
 )
 
@@ -67,6 +68,8 @@ func (p Point) String() string {
 		return "the lane follows the rules"
 	case Shadows:
 		return "another system writes the list: Rollcall pushes nothing anyway"
+	case StillHeld:
+		return "a hold keeps WeCom's lists as they are; nothing is pushed " + p.until()
 	case Redundant:
 		return "it is so already"
 	case StaysOn:

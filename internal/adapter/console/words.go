@@ -437,6 +437,7 @@ var pointWords = map[intervene.What]string{
 	intervene.Slow:         "每个活码在 {for} 内最多推送一次",
 	intervene.ByRules:      "车道按规则决定",
 	intervene.Shadows:      "列表由其他系统维护，Rollcall 本就不推送",
+	intervene.StillHeld:    "仍有冻结：企业微信上的列表保持不变，{until}",
 	intervene.Redundant:    "当前已经如此",
 	intervene.StaysOn:      "{names} 应当离开列表，但客户仍会加到他们",
 	intervene.NoRemoval:    "期间 {n} 个活码的列表无人离开：离线或达到上限的成员仍会被加到",
