@@ -167,7 +167,14 @@ func (i *intervention) read(args []string) error {
 	if i.order.By, err = decider(i.order.By); err != nil {
 		return err
 	}
-	return i.readEnd()
+	if err := i.readEnd(); err != nil {
+		return err
+	}
+	i.order.Kind = intervene.Kind(i.kind)
+	if err := i.order.Check(i.now()); err != nil {
+		return i.named(err)
+	}
+	return nil
 }
 
 func laneNamed(word string) (roster.LaneSwitch, error) {
@@ -180,13 +187,16 @@ func laneNamed(word string) (roster.LaneSwitch, error) {
 	return "", fmt.Errorf("%q is no lane; want fast, slow or auto", word)
 }
 
+// readEnd takes an end that is given and is none, such as that of an empty
+// variable, for a mistake: what has no end lasts until somebody releases it.
 func (i *intervention) readEnd() error {
+	given := i.command.Flags().Changed
 	switch {
-	case i.lasts < 0:
+	case i.lasts < 0, i.lasts == 0 && given("for"):
 		return fmt.Errorf("--for is %s; want how long it lasts, such as 90m", i.lasts)
 	case i.lasts > 0:
 		i.order.Until = i.now().Add(i.lasts)
-	case i.until != "":
+	case i.until != "" || given("until"):
 		at, ok := clockTime(i.until, time.Local)
 		if !ok {
 			return fmt.Errorf("--until %q is no time; want one like 2026-11-30T18:00:00+08:00, or \"2026-11-30 18:00\" (the clock of this system)", i.until)

@@ -49,7 +49,7 @@ func (a *about) hold(now time.Time) roster.Stop {
 // look reads what an order is about, and weighs it.
 func (d Desk) look(ctx context.Context, o Order) (*about, error) {
 	a := &about{}
-	if err := o.check(d.Now()); err != nil {
+	if err := o.Check(d.Now()); err != nil {
 		return a, err
 	}
 	if err := d.read(ctx, o.Subject, a); err != nil {

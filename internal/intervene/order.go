@@ -85,8 +85,8 @@ var takes = map[decision.Action]map[Kind]string{
 	decision.SetLane: {Staff: "a lane is a code's or a tenant's, not a staff member's"},
 }
 
-// check refuses an order that means nothing.
-func (o Order) check(now time.Time) error {
+// Check refuses an order that means nothing, whatever its subject is called.
+func (o Order) Check(now time.Time) error {
 	instead, known := takes[o.Action]
 	if !known {
 		return fmt.Errorf("%w: %q", ErrNoAction, o.Action)
