@@ -215,7 +215,11 @@ func waited(p trail.Past) []string {
 	if p.Waiting.At.IsZero() {
 		return nil
 	}
-	return append([]string{"A push waited then: " + entryText(p.Waiting)}, origin(p.Waiting)...)
+	said := "A push waited then: "
+	if until := p.Waiting.Until; !until.IsZero() && until.Before(p.At) {
+		said = "A push had waited before, and perhaps still did: "
+	}
+	return append([]string{said + entryText(p.Waiting)}, origin(p.Waiting)...)
 }
 
 // trailText are the newest entries, as an explanation of now ends with.

@@ -64,6 +64,7 @@ func TestAListOfThePast(t *testing.T) {
 		want  []string
 	}{
 		"while it waited":        {explainOrder{at: "100m"}, []string{"2 members: amy, bob.", "It was pushed at 2026-11-30T03:40:00Z (push 31) and replaced at 2026-11-30T04:41:00Z (push 33).", "waits: blocked", "6 of 5"}},
+		"when the wait was over": {explainOrder{at: "2026-11-30T04:40:30Z"}, []string{"A push had waited before, and perhaps still did: 2026-11-30T03:51:00Z waits: blocked until 2026-11-30T04:40:00Z"}},
 		"after it was replaced":  {explainOrder{at: "2026-11-30T04:50:00Z"}, []string{"1 member: bob.", "still stands"}},
 		"who was not on it":      {explainOrder{at: "2026-11-30T04:50:00Z", staff: "amy"}, []string{"amy was not on the list", "he left at 2026-11-30T04:41:00Z (push 33): at_daily_limit", "by event \"quota_reached\""}},
 		"who still is":           {explainOrder{at: "2026-11-30T04:50:00Z", staff: "bob"}, []string{"bob was on the list", "He is still on it."}},

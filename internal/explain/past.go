@@ -29,16 +29,20 @@ type Past struct {
 func OfPast(now []string, entries []trail.Entry, staff string, at time.Time) Past {
 	p := Past{Past: trail.At(now, entries, at), Staff: staff}
 	p.Listed = p.Known && slices.Contains(p.Members, staff)
+	came := false
 	for _, e := range entries {
 		for _, m := range e.Moves {
 			switch {
 			case m.Staff != staff:
 			case !e.At.After(at):
-				p.Came, p.Why = e, m.Why // the last move before
+				p.Came, p.Why, came = e, m.Why, m.Came // the last move before
 			case !m.Came && p.Left.At.IsZero():
 				p.Left, p.WhyLeft = e, m.Why
 			}
 		}
+	}
+	if p.Known && came != p.Listed { // the entry of his last move is missing
+		p.Came, p.Why = trail.Entry{}, ""
 	}
 	if !p.Listed {
 		p.Left, p.WhyLeft = trail.Entry{}, ""

@@ -49,3 +49,15 @@ func TestAMemberOfThePast(t *testing.T) {
 		})
 	}
 }
+
+// A push whose entry was lost is not told by another.
+func TestTheLastMoveIsMissing(t *testing.T) {
+	entries := []trail.Entry{
+		{At: now, Kind: trail.Pushed, Epoch: 30, Size: 2, Moves: []trail.Move{{Staff: "amy", Came: true, Why: reason.Eligible}, {Staff: "bob", Came: true, Why: reason.Eligible}}},
+		{At: now.Add(2 * time.Minute), Kind: trail.Pushed, Epoch: 32, Size: 2, Moves: []trail.Move{{Staff: "zoe", Came: true, Why: reason.Eligible}}},
+	}
+	p := explain.OfPast([]string{"bob", "zoe"}, entries, "amy", now.Add(3*time.Minute))
+	if !p.Known || p.Listed || !p.Came.At.IsZero() || p.Why != "" {
+		t.Errorf("%+v", p)
+	}
+}

@@ -16,7 +16,8 @@ type Past struct {
 	// Since is the push that brought the list, Next the one that replaced it;
 	// zero: the trail begins later; the list still stands.
 	Since, Next Entry
-	// Waiting is what a push waited for at that instant; zero: nothing known.
+	// Waiting is the last wait that had begun by that instant; zero: nothing known.
+	// Once its Until is over it may have ended with nothing to push.
 	Waiting Entry
 	// Full are the additions that reached or passed a ceiling while the list stood.
 	Full []Entry
@@ -25,8 +26,9 @@ type Past struct {
 }
 
 // At goes back from the list of now, by a code's entries in the order of their
-// time, to what it was at an instant. Entries may be missing: then the sizes of
-// the lists do not fit, and what was before is not known.
+// time, to what it was at an instant. Entries may be missing: then a list does not
+// fit what a push says it left behind, and what was before is not known. A swap
+// that is missing does not show when the pushes beside it moved neither of the two.
 func At(now []string, entries []Entry, at time.Time) Past {
 	p := Past{At: at}
 	list := slices.Clone(now)
@@ -39,7 +41,7 @@ func At(now []string, entries []Entry, at time.Time) Past {
 		if e.Kind != Pushed {
 			continue
 		}
-		if len(list) != e.Size {
+		if !e.left(list) {
 			p.Gap = "an entry is missing after " + e.At.UTC().Format(time.RFC3339)
 		}
 		list = undo(list, e.Moves)
@@ -50,7 +52,7 @@ func At(now []string, entries []Entry, at time.Time) Past {
 	case p.Gap != "":
 	case p.Since.At.IsZero():
 		p.Gap = "the trail begins later"
-	case len(list) != p.Since.Size:
+	case !p.Since.left(list):
 		p.Gap = "an entry is missing after " + p.Since.At.UTC().Format(time.RFC3339)
 	default:
 		p.Known = true
@@ -79,6 +81,15 @@ func (p *Past) look(entries []Entry, first int) {
 			p.Refused = append(p.Refused, e)
 		}
 	}
+}
+
+// left reports whether a list may be what a push left behind: as long, with those
+// who came and without those who left. Of a swap that is missing the size does
+// not tell.
+func (e Entry) left(list []string) bool {
+	return len(list) == e.Size && !slices.ContainsFunc(e.Moves, func(m Move) bool {
+		return m.Came != slices.Contains(list, m.Staff)
+	})
 }
 
 // undo takes a push back.

@@ -71,6 +71,13 @@ func TestAMissingEntryShows(t *testing.T) {
 	if got := trail.At([]string{"bob", "kim", "zoe"}, without, at(30)); got.Known || got.Members != nil {
 		t.Errorf("two that make up for each other: %+v", got)
 	}
+	// One who left for one who came is missing: the sizes fit everywhere.
+	if got := trail.At([]string{"bob", "kim"}, s, at(95)); got.Known {
+		t.Errorf("a swap after the last push: %+v", got)
+	}
+	if got := trail.At([]string{"kim", "zoe"}, s, at(80)); !got.Known {
+		t.Errorf("a swap that no push beside it tells of: %+v", got) // what the trail cannot know
+	}
 	if got := trail.At([]string{"bob"}, s, at(95)); got.Known {
 		t.Errorf("a list that is not the trail's: %+v", got)
 	}
