@@ -159,7 +159,11 @@ func (d Desk) write(ctx context.Context, o Order, about *about) (registry.Outcom
 func (d Desk) writeCode(ctx context.Context, o Order, about *about, why string) (registry.Outcome, error) {
 	switch o.Action { //nolint:exhaustive // of the actions these are orders about a code; the others recompute it
 	case decision.Hold:
-		return registry.Outcome{Changed: true, Published: registry.Nowhere}, d.Registry.Facts().HoldCode(ctx, o.Tenant, o.ID, o.stop(d.Now()))
+		err := d.Registry.Facts().HoldCode(ctx, o.Tenant, o.ID, o.stop(d.Now()))
+		if err != nil || !about.facts.Code.Hold.Active(d.Now()) {
+			return registry.Outcome{Changed: true, Published: registry.Nowhere}, err
+		}
+		// What waits for the end of the hold before, which may be later, learns of this one.
 	case decision.Release:
 		if err := d.Registry.Facts().HoldCode(ctx, o.Tenant, o.ID, roster.Stop{}); err != nil {
 			return registry.Outcome{}, err

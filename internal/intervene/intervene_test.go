@@ -269,6 +269,19 @@ func TestReleaseWakesTheDirtySet(t *testing.T) {
 	}
 }
 
+// A code that waits for the end of a hold learns of another end.
+func TestAHoldInPlaceOfAnother(t *testing.T) {
+	r := newRig(t)
+	r.carry(until(order(decision.Hold, spring), at14.AddDate(0, 0, 7)))
+	if len(r.events) > 0 {
+		t.Errorf("a first hold announces %v", r.events)
+	}
+	r.carry(until(order(decision.Hold, spring), at14))
+	if diff := cmp.Diff([]string{"event acme/spring operator_hold"}, r.events); diff != "" {
+		t.Errorf("announced (-want +got):\n%s", diff)
+	}
+}
+
 // A repush makes what WeCom holds count as unknown, for codes that were pushed.
 func TestRepush(t *testing.T) {
 	r := newRig(t)
