@@ -72,6 +72,14 @@ func TestIncidents(t *testing.T) {
 		"MongoDB is away": {func(v *board.View) {
 			v.Unread, v.Dirty, v.FanOuts = unread(board.PartDirty, board.PartFanOuts), nil, nil
 		}, []string{"page RollcallStoreDown store_down: MongoDB does not answer here: no answer"}},
+		"the dirty set is too large to be counted in time": {
+			func(v *board.View) { v.Unread, v.Dirty = unread(board.PartDirty), nil },
+			[]string{"ticket RollcallStoreDown store_down: MongoDB answers here, and the part dirty cannot be read: no answer"},
+		},
+		"what tenants call cannot be read": {
+			func(v *board.View) { v.Unread, v.Budget = unread(board.PartBudget), nil },
+			[]string{"ticket RollcallStoreDown store_down: Redis answers here, and the part budget cannot be read: no answer"},
+		},
 		"MongoDB is away for most": {
 			func(v *board.View) { lacking(v, "mongodb", 3) },
 			[]string{"page RollcallStoreDown store_down: MongoDB does not answer 3 of 4 processes"},
@@ -99,6 +107,10 @@ func TestIncidents(t *testing.T) {
 		"a keeper that starts": {func(v *board.View) {
 			v.Instances[3].Leads, v.Instances[3].Started = false, noon.Add(-19*time.Second)
 		}, nil},
+		"a keeper whose clock is ahead": {
+			func(v *board.View) { v.Instances[3].Leads, v.Instances[3].Started = false, noon.Add(time.Hour) },
+			[]string{"page RollcallNoKeeper 0s: no keeper is at work: shifts, midnights and dirty codes change no list"},
+		},
 		"the broker is away": {
 			func(v *board.View) { lacking(v, "pulsar", 2) },
 			[]string{"page RollcallBrokerDown: no refresher is connected to the broker: no event comes through"},

@@ -13,10 +13,19 @@ func storeDown(v View) []Incident {
 	for _, store := range []struct {
 		server, name string
 		parts        []Part
-	}{{"MongoDB", "mongodb", []Part{PartDirty, PartFanOuts}}, {"Redis", "redis", []Part{PartBoard, PartBudget}}} {
-		if u, failed := v.unread(store.parts...); failed {
+		silent       bool // nothing of it was read
+	}{
+		{"MongoDB", "mongodb", []Part{PartDirty, PartFanOuts}, v.Dirty == nil && v.FanOuts == nil},
+		{"Redis", "redis", []Part{PartBoard, PartBudget}, v.Work == nil && v.Budget == nil},
+	} {
+		u, failed := v.unread(store.parts...)
+		if failed && store.silent {
 			found = append(found, page("RollcallStoreDown", store.server+" does not answer here: "+u.Cause).because(reason.StoreDown))
 			continue
+		}
+		if failed { // it is slow, as with the count of a very large dirty set
+			text := fmt.Sprintf("%s answers here, and the part %s cannot be read: %s", store.server, u.Part, u.Cause)
+			found = append(found, ticket("RollcallStoreDown", text).because(reason.StoreDown))
 		}
 		all := v.alive("")
 		without := missing(all, store.name)
@@ -25,7 +34,7 @@ func storeDown(v View) []Incident {
 			found = append(found, page("RollcallStoreDown", text).because(reason.StoreDown))
 		}
 	}
-	if n := v.held(reason.StoreDown); n > 0 && len(found) == 0 {
+	if n := v.held(reason.StoreDown); n > 0 && !Pages(found) {
 		found = append(found, page("RollcallStoreDown", codesWait(n)+" because a store does not answer their refresher").because(reason.StoreDown))
 	}
 	return found
@@ -67,7 +76,7 @@ func lastHeard(all []Instance, role Role) time.Time {
 // noKeeper leaves a keeper that has just started the time to take the lease, and
 // to say so.
 func noKeeper(v View) []Incident {
-	works := func(i Instance) bool { return i.Leads || v.At.Sub(i.Started) < SilentAfter }
+	works := func(i Instance) bool { return i.Leads || v.At.Sub(i.Started).Abs() < SilentAfter } // by its own clock
 	if !v.boardRead() || slices.ContainsFunc(v.alive(Keeper), works) {
 		return nil
 	}
