@@ -199,12 +199,16 @@ func TestIncidents(t *testing.T) {
 		},
 		"an old repair": {
 			func(v *board.View) { v.Dirty = dirtyFor(reason.BadMember, 1, 5*time.Hour) },
-			[]string{"ticket RollcallDirtyOld bad_member 5h0m0s: 1 code dirty for longer than a wait lasts: a person is needed"},
+			[]string{"ticket RollcallDirtyOld bad_member 5h0m0s: a code has been dirty for longer than a wait lasts: a person is needed"},
+		},
+		"the oldest of many": {
+			func(v *board.View) { v.Dirty = dirtyFor(reason.BadMember, 12, 5*time.Hour) },
+			[]string{"ticket RollcallDirtyOld bad_member 5h0m0s: the oldest of 12 codes has been dirty for longer than a wait lasts: a person is needed"},
 		},
 		"an old wait": {func(v *board.View) { v.Dirty = dirtyFor(reason.Throttled, 1, 5*time.Hour) }, nil},
 		"a very old wait": {
 			func(v *board.View) { v.Dirty = dirtyFor(reason.Throttled, 1, 25*time.Hour) },
-			[]string{"ticket RollcallDirtyOld throttled 25h0m0s: 1 code dirty for longer than a wait lasts: a person is needed"},
+			[]string{"ticket RollcallDirtyOld throttled 25h0m0s: a code has been dirty for longer than a wait lasts: a person is needed"},
 		},
 		"an operator's hold": {func(v *board.View) { v.Dirty = dirtyFor(reason.OnHold, 9, 99*time.Hour) }, nil},
 		"nobody is left":     {func(v *board.View) { v.Dirty = dirtyFor(reason.NobodyLeft, 9, 99*time.Hour) }, nil},

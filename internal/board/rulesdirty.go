@@ -28,7 +28,11 @@ func dirtyOld(v View) []Incident {
 		if r.Oldest.IsZero() || v.At.Sub(r.Oldest) < limit || slices.Contains(patient, r.Reason) {
 			continue
 		}
-		text := codes(r.Codes) + " dirty for longer than a wait lasts: a person is needed"
+		who := "a code has"
+		if r.Codes > 1 {
+			who = "the oldest of " + codes(r.Codes) + " has"
+		}
+		text := who + " been dirty for longer than a wait lasts: a person is needed"
 		found = append(found, ticket("RollcallDirtyOld", text).because(r.Reason).since(r.Oldest))
 	}
 	return found
