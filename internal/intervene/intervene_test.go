@@ -76,6 +76,10 @@ func TestWeigh(t *testing.T) {
 			given: func(r *rig) { r.hold(at14); r.failing("spring") }, order: order(decision.Release, spring),
 			want: "a hold keeps WeCom's lists as they are; nothing is pushed until 2026-11-30T14:00:00Z",
 		},
+		"a code in shadow mode is pushed": {
+			given: (*rig).shadow, order: repush(order(decision.Refresh, spring)),
+			want: "another system writes the list: Rollcall pushes nothing anyway",
+		},
 		"a code on hold is pushed": {
 			given: func(r *rig) { r.hold(at14) }, order: repush(order(decision.Refresh, spring)),
 			want: "1 list is pushed once, whatever is known of them; that takes 0s of the tenant's pace\n" +

@@ -40,10 +40,9 @@ type about struct {
 func (a *about) leads(to Point)    { a.weighed.Effect = append(a.weighed.Effect, to) }
 func (a *about) against(say Point) { a.weighed.Harm = append(a.weighed.Harm, say) }
 
-// hold is what keeps all lists of the subject as they are; the zero Stop is none.
-func (a *about) hold(now time.Time) roster.Stop {
-	facts := roster.Facts{Tenant: a.tenant.Tenant, Code: a.facts.Code}
-	return facts.Hold(now)
+// pushed are the facts that say of all lists of the subject whether they are pushed.
+func (a *about) pushed() roster.Facts {
+	return roster.Facts{Tenant: a.tenant.Tenant, Code: a.facts.Code}
 }
 
 // look reads what an order is about, and weighs it.
@@ -291,9 +290,14 @@ func (d Desk) weighRefresh(ctx context.Context, o Order, a *about) error {
 		a.leads(Point{What: Recomputes, Count: n, More: more})
 		return nil
 	}
+	facts := a.pushed()
+	if facts.Shadowed() {
+		a.leads(Point{What: Shadows})
+		return nil
+	}
 	takes := time.Duration(float64(n) / d.Rate * float64(time.Second))
 	a.leads(Point{What: PushesAll, Count: n, More: more, For: takes})
-	if hold := a.hold(d.Now()); hold.Active(d.Now()) {
+	if hold := facts.Hold(d.Now()); hold.Active(d.Now()) {
 		a.leads(Point{What: StillHeld, Until: hold.Until})
 	}
 	if more || takes > manyCalls {
