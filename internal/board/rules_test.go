@@ -166,6 +166,10 @@ func TestIncidents(t *testing.T) {
 			func(v *board.View) { v.Work.Held[reason.Blocked] = 1 },
 			[]string{"page RollcallTenantBlocked blocked: WeCom has blocked a tenant (45009); 1 code held"},
 		},
+		"one that calls little is, for an hour": {
+			func(v *board.View) { v.Work.LastFive.Refusals = map[reason.Reason]int{reason.Blocked: 3} },
+			[]string{"page RollcallTenantBlocked blocked: WeCom has blocked a tenant (45009); 3 pushes of the last five minutes refused for that"},
+		},
 		"a tenant is suspended": {func(v *board.View) {
 			v.Work.Held[reason.Suspended] = 2
 			v.Work.Top = []board.TenantWork{{Tenant: "acme", Held: map[reason.Reason]int{reason.Suspended: 2}}, {Tenant: "calm"}}

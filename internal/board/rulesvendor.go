@@ -35,6 +35,8 @@ func vendorFailing(v View) []Incident {
 	return []Incident{page("RollcallVendorFailing", text).because(reason.Transient)}
 }
 
+// tenantsBlocked looks at what the budget refused too: the tenants with most calls
+// are not all, and a block that is longer than a hold may be holds no code.
 func tenantsBlocked(v View) []Incident {
 	var names []string
 	var until time.Time
@@ -46,11 +48,17 @@ func tenantsBlocked(v View) []Incident {
 			}
 		}
 	}
-	held := v.held(reason.Blocked)
-	if len(names) == 0 && held == 0 {
+	held, refused := v.held(reason.Blocked), 0
+	if v.Work != nil {
+		refused = v.Work.LastFive.Refusals[reason.Blocked]
+	}
+	if len(names) == 0 && held == 0 && refused == 0 {
 		return nil
 	}
 	text := fmt.Sprintf("WeCom has blocked %s (45009); %s held", some(names, "a tenant"), codes(held))
+	if len(names) == 0 && held == 0 { // its codes are in the dirty set: a long block holds none
+		text = fmt.Sprintf("WeCom has blocked a tenant (45009); %s of the last five minutes refused for that", counted(refused, "push", "pushes"))
+	}
 	if !until.IsZero() {
 		text += ", until " + until.UTC().Format("15:04:05")
 	}
