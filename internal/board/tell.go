@@ -24,9 +24,6 @@ const (
 	LostCalls  Loss = "calls"  // asks of tenants that budget over time does not show
 )
 
-// MostCalls is how many tenants' minutes a process keeps until it has told them.
-const MostCalls = 4096
-
 // TellerOptions configure a Teller. All but Calls are needed.
 type TellerOptions struct {
 	Place  Place
