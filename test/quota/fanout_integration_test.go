@@ -61,6 +61,11 @@ func TestAFanOutIsCompletedWhoeverDies(t *testing.T) {
 	job := p.done(t)
 	took := time.Since(begun)
 
+	// The last events are with the broker, and whoever reads the topic is behind it.
+	await.Until(t, 20*time.Second, 50*time.Millisecond, "each code is on the topic", func() bool {
+		_, newer := h.perEpoch()
+		return len(newer.codes) >= codes
+	})
 	older, newer := h.perEpoch()
 	if len(newer.codes) != codes {
 		t.Errorf("%d codes were published by the newer fan-out, want %d", len(newer.codes), codes)
