@@ -35,7 +35,7 @@ var emptyPanels = map[string]absence{
 }
 
 // failedReasons are those of dirty codes with something to mend.
-const failedReasons = `{reason!~"throttled|blocked|slow_lane|backoff|breaker_open|unsettled|paced|contended|suspended|overflow|store_down|handed_back|unpublished`
+const failedReasons = `{reason!~"throttled|blocked|slow_lane|backoff|breaker_open|unsettled|paced|contended|suspended|on_hold|overflow|store_down|handed_back|unpublished`
 
 // emptySelectors are selectors of rules that may find nothing.
 var emptySelectors = map[string]absence{

@@ -98,6 +98,7 @@ func TestFaultsAndTheirAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := smallDemo(t)
+	o.Codes = 240                                              // so many that a hundred more may become dirty although some wait for somebody to be left
 	o.ScanRate = 0.3                                           // more, and after minutes nobody may take another customer, and no list changes
 	o.Env = append(o.Env, "ROLLCALL_REFRESHER_MAX_FAILURES=2") // parked in a second, as eight failures are in two minutes
 	ctx, cancel := context.WithCancel(t.Context())
