@@ -19,8 +19,7 @@ import (
 
 // intervention is a command line that steps in.
 type intervention struct {
-	order   intervene.Order
-	kind    string // "code", "staff" or "tenant"
+	order   intervene.Order // its Kind is that of the arguments
 	name    string
 	lasts   time.Duration // of a hold or a suspension
 	until   string
@@ -33,8 +32,7 @@ type intervention struct {
 const subjects = `A code is named by its ID or as TENANT/CODE, a staff member as TENANT/STAFF.`
 
 func newRefreshCommand() *cobra.Command {
-	i := newIntervention(decision.Refresh)
-	cmd := &cobra.Command{
+	i := newIntervention(decision.Refresh, &cobra.Command{
 		Use:   "refresh {code|staff|tenant} NAME",
 		Short: "Recompute a code, or all codes of a staff member or a tenant",
 		Long: `Has lists recomputed from the facts as they are now. A list that is right is not pushed
@@ -43,14 +41,13 @@ mends what somebody else changed at WeCom. ` + subjects,
 		Example: `  rollcall refresh code spring-sale --reason "the ticket of Ms Li"
   rollcall refresh staff acme/li.na --reason "her schedule was mended by hand"
   rollcall refresh tenant acme --repush --reason "lists were edited in WeCom's console"`,
-	}
-	cmd.Flags().BoolVar(&i.order.Repush, "repush", false, "push each list, also one that is known to be right")
-	return i.finish(cmd, 2)
+	})
+	i.command.Flags().BoolVar(&i.order.Repush, "repush", false, "push each list, also one that is known to be right")
+	return i.finish(2)
 }
 
 func newHoldCommand() *cobra.Command {
-	i := newIntervention(decision.Hold)
-	cmd := &cobra.Command{
+	i := newIntervention(decision.Hold, &cobra.Command{
 		Use:   "hold {code|tenant} NAME",
 		Short: "Keep a code's list at WeCom, or all of a tenant's, as it is",
 		Long: `Nothing is pushed until the hold ends or is released; what the facts ask for meanwhile is
@@ -59,28 +56,26 @@ list meanwhile, so whoever goes off line or reaches his ceiling goes on being re
 where that is so, the hold is refused unless --yes insists. ` + subjects,
 		Example: `  rollcall hold code acme/spring-sale --for 2h --reason "compared with WeCom by hand"
   rollcall hold tenant acme --for 30m --yes --reason "incident 42"`,
-	}
+	})
 	i.addEnd()
-	return i.finish(cmd, 2)
+	return i.finish(2)
 }
 
 func newSuspendCommand() *cobra.Command {
-	i := newIntervention(decision.Suspend)
-	cmd := &cobra.Command{
+	i := newIntervention(decision.Suspend, &cobra.Command{
 		Use:   "suspend staff TENANT/STAFF",
 		Short: "Take a staff member off every list",
 		Long: `Every code of his is recomputed without him, whatever his presence and schedule say,
 until the suspension ends or is released. Refused, unless --yes insists, when a code
 would be left with nobody.`,
 		Example: `  rollcall suspend staff acme/li.na --for 24h --reason "complaints, ticket 17"`,
-	}
+	})
 	i.addEnd()
-	return i.finish(cmd, 2)
+	return i.finish(2)
 }
 
 func newReleaseCommand() *cobra.Command {
-	i := newIntervention(decision.Release)
-	cmd := &cobra.Command{
+	i := newIntervention(decision.Release, &cobra.Command{
 		Use:   "release {code|staff|tenant} NAME",
 		Short: "End what stops a code, a staff member or a tenant",
 		Long: `Ends a hold or a suspension by an operator, and what WeCom's refusals have led to: a
@@ -89,13 +84,12 @@ credentials. The codes are recomputed. If WeCom still refuses, it begins again. 
 		Example: `  rollcall release code spring-sale --reason "compared, it is right"
   rollcall release staff acme/li.na --reason "WeCom knows her now"
   rollcall release tenant acme --reason "the secret is a new one"`,
-	}
-	return i.finish(cmd, 2)
+	})
+	return i.finish(2)
 }
 
 func newLaneCommand() *cobra.Command {
-	i := newIntervention(decision.SetLane)
-	cmd := &cobra.Command{
+	i := newIntervention(decision.SetLane, &cobra.Command{
 		Use:   "lane {code|tenant} NAME {fast|slow|auto}",
 		Short: "Have a code's, or a tenant's, changes pushed at once or now and then",
 		Long: `fast pushes every change at once, slow at most once in ROLLCALL_REFRESHER_SLOW_INTERVAL,
@@ -104,12 +98,12 @@ whoever has to leave a list stays on it for up to the interval, so it is refused
 --yes insists. ` + subjects,
 		Example: `  rollcall lane code spring-sale fast --reason "the campaign of today"
   rollcall lane tenant acme auto --reason "the campaign is over"`,
-	}
-	return i.finish(cmd, 3)
+	})
+	return i.finish(3)
 }
 
-func newIntervention(action decision.Action) *intervention {
-	return &intervention{order: intervene.Order{Action: action}, now: time.Now, command: &cobra.Command{}}
+func newIntervention(action decision.Action, cmd *cobra.Command) *intervention {
+	return &intervention{order: intervene.Order{Action: action}, now: time.Now, command: cmd}
 }
 
 // addEnd is for what ends by itself.
@@ -121,11 +115,8 @@ func (i *intervention) addEnd() {
 }
 
 // finish gives the command what all of them have.
-func (i *intervention) finish(cmd *cobra.Command, args int) *cobra.Command {
-	cmd.Flags().AddFlagSet(i.command.Flags())
-	if i.command.Flags().Lookup("until") != nil {
-		cmd.MarkFlagsMutuallyExclusive("for", "until")
-	}
+func (i *intervention) finish(args int) *cobra.Command {
+	cmd := i.command
 	cmd.GroupID = groupOperator
 	cmd.Args = cobra.ExactArgs(args)
 	cmd.Flags().StringVar(&i.order.Why, "reason", "", "why, for the record (required)")
@@ -147,11 +138,11 @@ func (i *intervention) finish(cmd *cobra.Command, args int) *cobra.Command {
 
 // read takes in the arguments and the flags that are not the order's own words.
 func (i *intervention) read(args []string) error {
-	i.kind, i.name = args[0], args[1]
-	switch intervene.Kind(i.kind) {
+	i.order.Kind, i.name = intervene.Kind(args[0]), args[1]
+	switch i.order.Kind {
 	case intervene.Code, intervene.Staff, intervene.Tenant:
 	default:
-		return fmt.Errorf("%q is no kind of subject; want code, staff or tenant", i.kind)
+		return fmt.Errorf("%q is no kind of subject; want code, staff or tenant", args[0])
 	}
 	if strings.TrimSpace(i.order.Why) == "" {
 		return errors.New("an order is recorded with its reason; say why: --reason TEXT")
@@ -170,7 +161,6 @@ func (i *intervention) read(args []string) error {
 	if err := i.readEnd(); err != nil {
 		return err
 	}
-	i.order.Kind = intervene.Kind(i.kind)
 	if err := i.order.Check(i.now()); err != nil {
 		return i.named(err)
 	}
@@ -208,10 +198,12 @@ func (i *intervention) readEnd() error {
 
 func (i *intervention) run(cmd *cobra.Command, cfg config.Config) error {
 	ctx := cmd.Context()
-	return service.AtInterventionDesk(ctx, cfg, func(desk service.InterventionDesk) (err error) {
-		if i.order.Subject, err = desk.Find(ctx, intervene.Kind(i.kind), i.name); err != nil {
+	return service.AtInterventionDesk(ctx, cfg, func(desk service.InterventionDesk) error {
+		subject, err := desk.Find(ctx, i.order.Kind, i.name)
+		if err != nil {
 			return i.named(err)
 		}
+		i.order.Subject = subject
 		if i.dryRun {
 			weighed, err := desk.Weigh(ctx, i.order)
 			if err != nil {
@@ -229,7 +221,7 @@ func (i *intervention) run(cmd *cobra.Command, cfg config.Config) error {
 
 // named adds to an error what it is about, and what would be right.
 func (i *intervention) named(err error) error {
-	what := i.kind + " " + i.name
+	what := string(i.order.Kind) + " " + i.name
 	if harm, ok := errors.AsType[*intervene.HarmError](err); ok {
 		return fmt.Errorf("%s %s: %w\nTo do it all the same: --yes", i.order.Action, what, harm)
 	}

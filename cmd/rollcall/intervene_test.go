@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/rollcall-dev/rollcall/internal/decision"
 	"github.com/rollcall-dev/rollcall/internal/intervene"
 	"github.com/rollcall-dev/rollcall/internal/registry"
@@ -72,7 +74,7 @@ func TestWhatAnOrderSays(t *testing.T) {
 
 func TestTheEndOfAHold(t *testing.T) {
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	i := newIntervention(decision.Hold)
+	i := newIntervention(decision.Hold, &cobra.Command{})
 	i.now, i.lasts = func() time.Time { return now }, 90*time.Minute
 	if err := i.readEnd(); err != nil || !i.order.Until.Equal(now.Add(90*time.Minute)) {
 		t.Errorf("%v, %v", i.order.Until, err)

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/intake"
 	"github.com/rollcall-dev/rollcall/internal/keyqueue"
 	"github.com/rollcall-dev/rollcall/internal/push"
-	"github.com/rollcall-dev/rollcall/internal/reason"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 )
 
@@ -123,8 +121,7 @@ func (o talliedObserver) Ended(ctx context.Context, e intake.Ended) {
 	}
 }
 
-// talliedVendor counts calls by the class of their error. What a circuit breaker
-// stopped was none.
+// talliedVendor counts calls by the class of their error.
 type talliedVendor struct {
 	push.Vendor
 	tallying
@@ -132,11 +129,7 @@ type talliedVendor struct {
 
 func (v talliedVendor) Update(ctx context.Context, call push.Call) error {
 	err := v.Vendor.Update(ctx, call)
-	class := reason.Reason("")
-	if failed, is := errors.AsType[*push.CallError](err); is {
-		class = push.Classify(failed)
-	}
-	if class != reason.BreakerOpen {
+	if _, class, made := endOf(err); made {
 		v.tally.Called(v.now(), class)
 	}
 	return err

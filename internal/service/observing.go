@@ -56,8 +56,18 @@ func (r *refresher) observe() (stop func(context.Context) error, err error) {
 	return func(context.Context) error { return errors.Join(stopBacklog(), stopBroker(), stopLoad()) }, nil
 }
 
-// observedVendor counts the calls by what became of them. What a circuit breaker
-// stopped was none: counted beside the others it would hide how many of them fail.
+// endOf is how a call ended: its error, if WeCom or the way to it has one, and its
+// class, "" of a call that WeCom took. False is one that a circuit breaker stopped:
+// it was none, and counted beside the others it would hide how many of them fail.
+func endOf(err error) (failed *push.CallError, class reason.Reason, made bool) {
+	failed, is := errors.AsType[*push.CallError](err)
+	if is {
+		class = push.Classify(failed)
+	}
+	return failed, class, class != reason.BreakerOpen
+}
+
+// observedVendor counts the calls by what became of them.
 type observedVendor struct {
 	push.Vendor
 	metrics *metrics.Refresher
@@ -65,19 +75,16 @@ type observedVendor struct {
 
 func (v observedVendor) Update(ctx context.Context, call push.Call) error {
 	err := v.Vendor.Update(ctx, call)
-	answer, class := metrics.Applied, reason.Reason("")
-	var failed *push.CallError
-	if errors.As(err, &failed) {
-		class = push.Classify(failed)
-		if class == reason.BreakerOpen {
-			return err
-		}
-		answer = metrics.Refused
-		if failed.Unknown {
-			answer = metrics.Unknown
-		}
+	failed, class, made := endOf(err)
+	switch {
+	case !made:
+	case failed == nil:
+		v.metrics.Pushed(ctx, metrics.Applied, class)
+	case failed.Unknown:
+		v.metrics.Pushed(ctx, metrics.Unknown, class)
+	default:
+		v.metrics.Pushed(ctx, metrics.Refused, class)
 	}
-	v.metrics.Pushed(ctx, answer, class)
 	return err
 }
 
