@@ -15,18 +15,17 @@ import (
 
 	"github.com/rollcall-dev/rollcall/internal/roster"
 	"github.com/rollcall-dev/rollcall/internal/wecomsim"
-	"github.com/rollcall-dev/rollcall/test/fleet"
 )
 
 // api is the platform's way to Rollcall: whichever ingress is there.
 type api struct {
 	client    *http.Client
 	token     string
-	ingresses func() []*fleet.Member
+	ingresses func() []string // their addresses; one may not answer yet, or no more
 	next      atomic.Uint64
 }
 
-func newAPI(token string, ingresses func() []*fleet.Member) *api {
+func newAPI(token string, ingresses func() []string) *api {
 	return &api{token: token, ingresses: ingresses, client: &http.Client{
 		Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64},
 	}}
@@ -42,17 +41,18 @@ var errNoIngress = errors.New("no ingress is there")
 // ingress. Every request of the platform may be repeated.
 func (a *api) call(ctx context.Context, method, path, contentType string, body []byte) ([]byte, error) {
 	err := errNoIngress
+	first := int(a.next.Add(1))
 	for attempt := range attempts {
 		if attempt > 0 && !sleep(ctx, 50*time.Millisecond) {
 			break
 		}
-		members := a.ingresses()
-		if len(members) == 0 {
+		addresses := a.ingresses()
+		if len(addresses) == 0 {
 			break
 		}
-		at := members[int(a.next.Add(1))%len(members)]
+		at := addresses[(first+attempt)%len(addresses)]
 		var answer []byte
-		if answer, err = a.try(ctx, method, at.URL()+path, contentType, body); err == nil {
+		if answer, err = a.try(ctx, method, at+path, contentType, body); err == nil {
 			return answer, nil
 		}
 		if refused, ok := errors.AsType[*refusal](err); ok && !refused.passing() {

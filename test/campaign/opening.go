@@ -178,7 +178,7 @@ func (r *running) launch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.api = newAPI(secret, func() []*fleet.Member { return r.members("ingress") })
+	r.api = newAPI(secret, r.ingressURLs)
 	r.platform.api = r.api
 	r.live.say("%d refreshers, %d ingresses, %d keepers are ready", r.opts.Refreshers, ingresses, r.opts.Keepers)
 	if !r.opts.Console {
@@ -202,6 +202,13 @@ func (r *running) mint(ctx context.Context, note string, scopes ...access.Scope)
 	}
 	r.tell(secret)
 	return secret, r.db.Tokens().Create(ctx, token)
+}
+
+func (r *running) ingressURLs() (urls []string) {
+	for _, m := range r.members("ingress") {
+		urls = append(urls, m.URL())
+	}
+	return urls
 }
 
 // members are the processes of one role.
