@@ -114,7 +114,8 @@ func (c *Console) follow(v *visit, s *stream, look func(context.Context) (figure
 // away has a page say that its figures are old; it keeps them.
 const away = "event: away\ndata: {}\n\n"
 
-// message is what a look says, or that nothing could be read. A look ends with the process, whatever it waits for.
+// message is what a look says, or that nothing could be read. A look ends with the
+// process, whatever it waits for.
 func (c *Console) message(v *visit, look func(context.Context) (figures, error)) string {
 	ctx, cancel := v.timed()
 	defer cancel()
