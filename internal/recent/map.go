@@ -1,7 +1,8 @@
-// Package recent remembers what was used lately, in bounded memory.
+// Package recent remembers what was used or asked lately, in bounded memory.
 //
-// It owns which entry is forgotten when there is no room. It refuses to own how
-// long an entry is true: an entry that may become wrong carries its own time.
+// It owns which entry of a Map is forgotten when there is no room, and who asks
+// anew for an Answer. It refuses to own how long an entry of a Map is true: one
+// that may become wrong carries its own time.
 package recent
 
 import (

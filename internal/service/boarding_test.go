@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/keyqueue"
 	"github.com/rollcall-dev/rollcall/internal/push"
 	"github.com/rollcall-dev/rollcall/internal/reason"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
 	"github.com/rollcall-dev/rollcall/internal/telemetry/metrics"
 )
@@ -160,7 +161,7 @@ func TestWhatTheBrokerSays(t *testing.T) {
 	cfg := config.Pulsar{Topic: "the-topic", Subscription: "the-subscription", DeadLetterTopic: "the-letters"}
 	stats := pulsarbus.Stats{Backlog: 5, Unacked: 4, DrainingHashes: 3, Each: []pulsarbus.ConsumerStats{{Name: "r-1", Unacked: 4, Keys: 1, Blocked: true}}}
 	f := &brokerFigures{cfg: cfg, admin: &figures{stats: stats, letters: 2}}
-	f.last = remember(time.Minute, f.ask)
+	f.last = recent.NewAnswer(time.Minute, time.Now, f.ask)
 	got, err := f.Subscription(t.Context())
 	want := board.Broker{
 		Topic: "the-topic", Subscription: "the-subscription", Backlog: 5, Unacked: 4, Draining: 3, DeadLetters: 2,

@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-dev/rollcall/internal/adapter/redisbudget"
 	"github.com/rollcall-dev/rollcall/internal/board"
 	"github.com/rollcall-dev/rollcall/internal/config"
+	"github.com/rollcall-dev/rollcall/internal/recent"
 	"github.com/rollcall-dev/rollcall/internal/telemetry"
 )
 
@@ -157,15 +158,15 @@ func (u tenantUses) Hottest(ctx context.Context, now time.Time, n int, named []s
 
 // dirtyCensus counts the dirty set, not more often than it can bear.
 type dirtyCensus struct {
-	counts *remembered[[]mongostore.DirtyCount]
+	counts *recent.Answer[[]mongostore.DirtyCount]
 }
 
 func newDirtyCensus(dirty *mongostore.Dirty) dirtyCensus {
-	return dirtyCensus{remember(censusKept, dirty.Count)}
+	return dirtyCensus{recent.NewAnswer(censusKept, time.Now, dirty.Count)}
 }
 
 func (c dirtyCensus) Census(ctx context.Context) ([]board.DirtyReason, error) {
-	counts, err := c.counts.get(ctx)
+	counts, err := c.counts.Get(ctx)
 	reasons := make([]board.DirtyReason, len(counts))
 	for i, of := range counts {
 		reasons[i] = board.DirtyReason{Reason: of.Reason, Codes: of.Codes, Oldest: of.Oldest.UTC(), Repairs: of.Reason.Repairs()}
@@ -196,12 +197,12 @@ func (r recomputations) UnderWay(ctx context.Context, now time.Time, limit int) 
 type brokerFigures struct {
 	cfg   config.Pulsar
 	admin subscriptionFigures // nil without an admin URL
-	last  *remembered[board.Broker]
+	last  *recent.Answer[board.Broker]
 }
 
 func (s *Status) figures(cfg config.Pulsar) (*brokerFigures, error) {
 	f := &brokerFigures{cfg: cfg}
-	f.last = remember(figuresKept, f.ask)
+	f.last = recent.NewAnswer(figuresKept, time.Now, f.ask)
 	if cfg.AdminURL == "" {
 		return f, nil
 	}
@@ -218,7 +219,7 @@ func (f *brokerFigures) Subscription(ctx context.Context) (board.Broker, error) 
 	if f.admin == nil {
 		return board.Broker{}, fmt.Errorf("ROLLCALL_PULSAR_ADMIN_URL: %w", board.ErrUnset)
 	}
-	b, err := f.last.get(ctx)
+	b, err := f.last.Get(ctx)
 	b.Consumers = slices.Clone(b.Consumers)
 	return b, err
 }

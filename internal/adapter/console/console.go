@@ -52,7 +52,7 @@ type Console struct {
 	live   *streams
 	stop   chan struct{}
 	once   sync.Once
-	shared sharedView
+	looked *recent.Answer[board.View]
 }
 
 // New returns a Console. It starts nothing.
@@ -66,7 +66,7 @@ func New(ports Ports, opts Options) (*Console, error) {
 		paces: ratelimit.NewKeyed[netip.Prefix](opts.SignIns, maxPaces, opts.Now),
 		ended: recent.NewMap[string, struct{}](maxSigned),
 		live:  &streams{most: opts.Streams, each: opts.EachStreams, of: map[string]int{}},
-		stop:  make(chan struct{}), shared: sharedView{turn: make(chan struct{}, 1)},
+		stop:  make(chan struct{}), looked: recent.NewAnswer(viewFor, opts.Now, lookAtBoard(ports.Board)),
 	}, nil
 }
 
@@ -107,10 +107,3 @@ const (
 	root     = "/console/"
 	livePath = root + "live"
 )
-
-// sharedView is the board as it was a moment ago, for all who look.
-type sharedView struct {
-	turn chan struct{} // holds one of them: whoever reads or changes the rest
-	view board.View
-	at   time.Time
-}

@@ -147,7 +147,7 @@ func (c *Console) looker(v *visit) (func(context.Context) (figures, error), erro
 			return nil, notFound
 		}
 		return func(ctx context.Context) (figures, error) {
-			view, err := c.view(ctx)
+			view, err := c.looked.Get(ctx)
 			if err != nil {
 				return figures{}, err
 			}

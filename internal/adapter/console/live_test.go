@@ -200,7 +200,7 @@ func TestALookIsShared(t *testing.T) {
 	var looking sync.WaitGroup
 	for range 5 {
 		looking.Go(func() {
-			if view, err := d.console.view(t.Context()); err != nil || len(view.Incidents) != 2 {
+			if view, err := d.console.looked.Get(t.Context()); err != nil || len(view.Incidents) != 2 {
 				t.Errorf("%d incidents, %v", len(view.Incidents), err)
 			}
 		})
@@ -208,7 +208,7 @@ func TestALookIsShared(t *testing.T) {
 	<-d.slow.begun
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := d.console.view(gone); !errors.Is(err, context.Canceled) {
+	if _, err := d.console.looked.Get(gone); !errors.Is(err, context.Canceled) {
 		t.Errorf("whoever is gone waits: %v", err)
 	}
 	d.later(10 * time.Second)

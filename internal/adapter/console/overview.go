@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -102,7 +101,7 @@ func (c *Console) getOverview(v *visit) error {
 	}
 	ctx, cancel := v.timed()
 	defer cancel()
-	view, err := c.view(ctx)
+	view, err := c.looked.Get(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,21 +113,13 @@ var overviewPage = page{Title: "overview.title", Nav: "overview", Live: "/consol
 // viewFor is how long a look at the board is shown to all.
 const viewFor = time.Second
 
-// view returns the board as it is, or was a moment ago: many who look cost one
-// look, and whoever waits for another's waits no longer than ctx.
-func (c *Console) view(ctx context.Context) (board.View, error) {
-	select {
-	case c.shared.turn <- struct{}{}:
-	case <-ctx.Done():
-		return board.View{}, fmt.Errorf("wait for a look at the board: %w", ctx.Err())
-	}
-	defer func() { <-c.shared.turn }()
-	if c.shared.at.IsZero() || c.opts.Now().Sub(c.shared.at) >= viewFor {
-		// Whoever waits behind this one gets what it reads, also when it is gone.
+// lookAtBoard looks once for all who wait, and so goes on when whoever asked is
+// gone.
+func lookAtBoard(at Board) func(context.Context) (board.View, error) {
+	return func(ctx context.Context) (board.View, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pageTime)
 		defer cancel()
-		c.shared.view, _ = c.Board.View(ctx) // it says itself what could not be read
-		c.shared.at = c.opts.Now()           // a look may take longer than it is shown
+		view, _ := at.View(ctx) // it says itself what could not be read
+		return view, nil
 	}
-	return c.shared.view, nil
 }

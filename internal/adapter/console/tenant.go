@@ -105,7 +105,7 @@ func (c *Console) fillUse(ctx context.Context, v *visit, zone *time.Location, bo
 		return
 	}
 	use := use{Now: v.now, Span: span, Zone: zone, Lang: v.look.lang}
-	if view, err := c.view(ctx); err == nil && view.Budget != nil {
+	if view, err := c.looked.Get(ctx); err == nil && view.Budget != nil {
 		use.Limit = view.Budget.MinuteLimit
 	}
 	body.Minutes = use.gathered(minutes)

@@ -1,4 +1,4 @@
-package service
+package recent_test
 
 import (
 	"context"
@@ -6,14 +6,16 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rollcall-dev/rollcall/internal/recent"
 )
 
 func TestAnAnswerIsRememberedForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		r := remember(time.Minute, func(context.Context) (int, error) { asked++; return asked, nil })
+		r := recent.NewAnswer(time.Minute, time.Now, func(context.Context) (int, error) { asked++; return asked, nil })
 		for _, want := range []int{1, 1, 2} {
-			if got, err := r.get(t.Context()); got != want || err != nil {
+			if got, err := r.Get(t.Context()); got != want || err != nil {
 				t.Errorf("%d, %v; want %d", got, err, want)
 			}
 			<-time.After(30 * time.Second)
@@ -23,25 +25,25 @@ func TestAnAnswerIsRememberedForAWhile(t *testing.T) {
 
 func TestAFailureIsNotRemembered(t *testing.T) {
 	away := errors.New("away")
-	r := remember(time.Minute, func(context.Context) (int, error) { err := away; away = nil; return 7, err })
-	if got, err := r.get(t.Context()); got != 0 || err == nil {
+	r := recent.NewAnswer(time.Minute, time.Now, func(context.Context) (int, error) { err := away; away = nil; return 7, err })
+	if got, err := r.Get(t.Context()); got != 0 || err == nil {
 		t.Errorf("%d, %v", got, err)
 	}
-	if got, err := r.get(t.Context()); got != 7 || err != nil {
+	if got, err := r.Get(t.Context()); got != 7 || err != nil {
 		t.Errorf("%d, %v", got, err)
 	}
 }
 
 func TestWhoAsksMeanwhileWaitsNoLongerThanHeMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := remember(time.Minute, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
+		r := recent.NewAnswer(time.Minute, time.Now, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
 		hanging, stop := context.WithCancel(t.Context())
 		defer stop()
-		go func() { _, _ = r.get(hanging) }()
+		go func() { _, _ = r.Get(hanging) }()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := r.get(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := r.Get(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 	})
